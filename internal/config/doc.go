@@ -1,0 +1,13 @@
+// Package config reads correx's settings and makes one Config of them.
+//
+// Words: a layer is one file of settings. There are four: what is built in, the user's own file, a repository's
+// .correx.toml, and the .correx.local.toml beside it. The user's own file replaces what is built in. The repository's two can come from
+// anyone, so they only tighten: of each setting the stricter word holds, protected names are added up, and what would
+// loosen is left out with a Notice. Settings that reach outside the policy count only in the user's own file.
+//
+// Nothing runs on a policy that was read in part. An unknown key, a key this version does not support, one in another
+// spelling of case, a value of the wrong type or out of range, a pattern the dialect refuses: each is an *Error that says
+// where it stands. What a layer may hold is one table, keys, from which the checks and the template are both made.
+//
+// The package writes nothing. It reads files only in ReadUser and ReadRepository; Load is a pure function of bytes.
+package config

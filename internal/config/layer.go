@@ -1,0 +1,297 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/BurntSushi/toml"
+)
+
+// maxBytes is how large a file of settings may be.
+const maxBytes = 256 << 10
+
+// layer is one file, read and checked.
+type layer struct {
+	file string
+	// entries are the settings of the file, by name.
+	entries map[string]entry
+}
+
+// entry is one setting as a file gives it.
+type entry struct {
+	file  string
+	value any
+	at    point
+	items []point // where the elements of an array stand
+}
+
+// line returns where element i stands.
+func (e entry) line(i int) int {
+	if i < len(e.items) {
+		return e.items[i].line
+	}
+	return e.at.line
+}
+
+// parse reads a layer. Every error is an *Error.
+func parse(s Source) (layer, error) {
+	fail := func(at point, key, problem string) (layer, error) {
+		return layer{}, &Error{File: s.Name, Line: at.line, Column: at.column, Key: key, Problem: problem}
+	}
+	if len(s.Data) > maxBytes {
+		return fail(point{}, "", fmt.Sprintf("has more than %d bytes", maxBytes))
+	}
+	text := string(s.Data)
+	if i := invalidUTF8(text); i >= 0 {
+		l := locator{text: text, last: point{1, 1}}
+		return fail(l.here(i), "", "is not valid UTF-8")
+	}
+	found, trouble := locate(text)
+	if trouble != nil && trouble.problem != "" {
+		return fail(trouble.at, trouble.key, trouble.problem)
+	}
+	if trouble != nil {
+		// The decoder says in its own words what is wrong here. It does not get to see what follows.
+		text = text[:trouble.end]
+	}
+	tree, err := decode(text)
+	if err != nil {
+		at, key, problem := explain(err)
+		return fail(at, key, problem)
+	}
+	if trouble != nil {
+		return fail(trouble.at, trouble.key, "is not valid TOML")
+	}
+	return check(s.Name, tree, found)
+}
+
+// decode hands text to the decoder. A panic of the decoder on text from a stranger is an error like any other.
+func decode(text string) (tree map[string]any, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the decoder gave up on it")
+		}
+	}()
+	_, err = toml.Decode(text, &tree)
+	return tree, err
+}
+
+// explain takes the place and the words out of an error of the decoder.
+func explain(err error) (point, string, string) {
+	var parse toml.ParseError
+	if !errors.As(err, &parse) {
+		return point{}, "", "is not valid TOML: " + err.Error()
+	}
+	at := point{line: parse.Position.Line, column: parse.Position.Col}
+	return at, parse.LastKey, "is not valid TOML: " + strings.TrimSuffix(parse.Message, ".")
+}
+
+// check compares what was decoded with the settings there are, in the order of the file.
+func check(file string, tree map[string]any, found []located) (layer, error) {
+	known := map[string]key{}
+	for _, k := range keys() {
+		known[k.name] = k
+	}
+	l := layer{file: file, entries: map[string]entry{}}
+	seen := 0
+	for _, f := range found {
+		value, there := lookUp(tree, f.key)
+		if !there {
+			return layer{}, f.wrong(file, "cannot be told apart from another key")
+		}
+		k, ok := known[f.name()]
+		if !ok {
+			if err := checkTable(file, f, value); err != nil {
+				return layer{}, err
+			}
+			continue
+		}
+		seen++
+		if is, should := kindOf(value), k.kind; is != should && (is != "array" || should != kindStrings) {
+			return layer{}, f.wrong(file, fmt.Sprintf("expected %s, found %s", article(should), article(is)))
+		}
+		e := entry{file: file, value: value, at: f.at, items: f.items}
+		if err := checkValue(k, e); err != nil {
+			var item *itemError
+			if errors.As(err, &item) && item.index < len(f.items) {
+				f.at = f.items[item.index]
+			}
+			return layer{}, f.wrong(file, err.Error())
+		}
+		l.entries[k.name] = e
+	}
+	if seen != leaves(tree) {
+		// What was located and what was decoded are not the same settings, so places and values cannot be trusted.
+		return layer{}, &Error{File: file, Problem: "cannot be read reliably; write one setting a line"}
+	}
+	return l, nil
+}
+
+func checkValue(k key, e entry) error {
+	if items, ok := e.value.([]any); ok {
+		for i, item := range items {
+			if is := kindOf(item); is != kindString {
+				return &itemError{i, fmt.Errorf("expected %s, found %s", article(kindString), article(is))}
+			}
+		}
+	}
+	if k.check == nil {
+		return nil
+	}
+	return k.check(e.value)
+}
+
+// checkTable accepts the tables that settings are in and refuses every other key.
+func checkTable(file string, f located, value any) error {
+	name := f.name()
+	for _, u := range unsupported() {
+		if name == u || strings.HasPrefix(name, u+".") {
+			return f.wrong(file, "is not supported by this version of correx, which uses no policy that it reads only in part")
+		}
+	}
+	for _, k := range keys() {
+		table, _, inside := strings.Cut(k.name, ".")
+		if !inside || table != name {
+			continue
+		}
+		if is := kindOf(value); is != "table" {
+			return f.wrong(file, fmt.Sprintf("expected a table, found %s", article(is)))
+		}
+		return nil
+	}
+	err := f.wrong(file, "is not a key of correx")
+	err.Nearest = nearest(name)
+	if err.Nearest != "" && strings.EqualFold(err.Nearest, name) {
+		err.Problem = "is not a key of correx, which writes keys in lower case"
+	}
+	return err
+}
+
+// lookUp finds the value of a key in what was decoded.
+func lookUp(tree map[string]any, key []string) (any, bool) {
+	var value any = tree
+	for _, part := range key {
+		switch table := value.(type) {
+		case map[string]any:
+			value = table[part]
+		case []map[string]any:
+			// The elements of an array of tables are told apart by nobody: no setting is one.
+			value = nil
+			for _, t := range table {
+				if v, ok := t[part]; ok {
+					value = v
+				}
+			}
+		case []any:
+			return table, true // inside a list: the list itself is what is wrong
+		default:
+			return nil, false
+		}
+		if value == nil {
+			return nil, false
+		}
+	}
+	return value, true
+}
+
+// leaves counts the values in what was decoded that are no tables.
+func leaves(tree map[string]any) int {
+	n := 0
+	for _, value := range tree {
+		if table, ok := value.(map[string]any); ok {
+			n += leaves(table)
+		} else {
+			n++
+		}
+	}
+	return n
+}
+
+// kindOf names the type of a decoded value.
+func kindOf(value any) kind {
+	switch value.(type) {
+	case string:
+		return kindString
+	case bool:
+		return kindBool
+	case int64:
+		return kindInteger
+	case float64:
+		return "number with a fraction"
+	case time.Time:
+		return "date"
+	case []any:
+		return "array"
+	case []map[string]any:
+		return "array of tables"
+	}
+	return "table"
+}
+
+func article(k kind) string {
+	if strings.ContainsRune("aeiou", rune(k[0])) {
+		return "an " + string(k)
+	}
+	return "a " + string(k)
+}
+
+// replace puts every setting of l into c.
+func (l layer) replace(c *Config) {
+	for _, k := range keys() {
+		if e, ok := l.entries[k.name]; ok {
+			k.set(c, e)
+			c.Policy.Source[k.name] = place(l.file, e.at.line)
+		}
+	}
+}
+
+// tighten puts into c what makes it stricter and tells of the rest.
+func (l layer) tighten(c *Config) []Notice {
+	var notices []Notice
+	for _, k := range keys() {
+		e, ok := l.entries[k.name]
+		if !ok {
+			continue
+		}
+		text := ""
+		switch {
+		case k.own:
+			text = "counts only in your own configuration, so it is left out here"
+		case k.compare(c, e.value) > 0:
+			text = fmt.Sprintf("%s would loosen what holds without it, so it is left out", show(e.value))
+		case k.compare(c, e.value) < 0:
+			k.set(c, e)
+			c.Policy.Source[k.name] = place(l.file, e.at.line)
+		}
+		if text != "" {
+			notices = append(notices, Notice{File: l.file, Line: e.at.line, Key: k.name, Text: text})
+		}
+	}
+	slices.SortStableFunc(notices, func(a, b Notice) int { return cmp.Compare(a.Line, b.Line) })
+	return notices
+}
+
+// show writes a value as a file does.
+func show(value any) string {
+	if s, ok := value.(string); ok {
+		return fmt.Sprintf("%q", s)
+	}
+	return fmt.Sprint(value)
+}
+
+// invalidUTF8 returns where text stops being UTF-8, or -1.
+func invalidUTF8(text string) int {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && size <= 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}

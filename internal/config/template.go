@@ -1,0 +1,43 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Template returns the .correx.toml that a repository starts with: every setting there is, commented out, with its
+// default and what it does. It loads, and changes nothing.
+func Template() []byte {
+	var b strings.Builder
+	b.WriteString(`# What correx lets land in this repository without a person. "correx doctor" says what is in force.
+#
+# This file comes with the repository, so it can only make correx stricter than it is on a person's machine.
+# What it leaves out keeps its default, which stands behind the "=" below.
+`)
+	table := ""
+	own := false
+	for _, k := range keys() {
+		in, name, ok := strings.Cut(k.name, ".")
+		if !ok {
+			in, name = "", k.name
+		}
+		if k.own && !own {
+			own = true
+			b.WriteString(`
+# The settings below count only in your own file, $XDG_CONFIG_HOME/correx/config.toml, never in a repository.
+`)
+		}
+		mark := ""
+		if k.own {
+			mark = "# "
+		}
+		if in != table {
+			table = in
+			fmt.Fprintf(&b, "\n%s[%s]\n", mark, table)
+		} else if in == "" {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "# %s\n# %s = %s\n", k.doc, name, k.def)
+	}
+	return []byte(b.String())
+}
