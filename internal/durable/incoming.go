@@ -1,0 +1,112 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Incoming is a file being written that has no final name yet. It is for content that is stored under its digest, which
+// is known only when the last byte is written. Not for use by several goroutines at once.
+type Incoming struct {
+	files files
+	file  *os.File
+	// name is "" once the temporary name is gone.
+	name string
+}
+
+// NewIncoming opens an empty file (0600) with a temporary name in dir, which must exist. It must end with Commit or Abort;
+// a crash before that leaves the file, and SweepIncoming removes it.
+func NewIncoming(dir string) (*Incoming, error) { return files{}.newIncoming(dir) }
+
+func (s files) newIncoming(dir string) (*Incoming, error) {
+	f, err := s.temporary(dir, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &Incoming{files: s, file: f, name: f.Name()}, nil
+}
+
+// Write adds p to the content. After an error the only thing left to do is Abort.
+func (in *Incoming) Write(p []byte) (n int, err error) {
+	err = in.files.step("write", func() error { n, err = in.file.Write(p); return err })
+	return n, err
+}
+
+// Commit gives the content its final name, which must be on the same file system and in a folder that exists. When that
+// name is taken, what stands there is left as it is, the content is dropped and created is false: equal bytes under a
+// digest need no second copy, and whether they are equal is for the caller to check. After success, created or not, bytes
+// and name are on the disk. After an error the final name is free or taken by the whole content, never by a part of it.
+//
+// System calls of a good run: fsync, close, rename without replacing, fsync(folder). A crash before the rename leaves the
+// temporary name.
+func (in *Incoming) Commit(final string) (created bool, err error) {
+	if in.name == "" {
+		return false, fmt.Errorf("commit %q: nothing is open", final)
+	}
+	created, err = in.publish(final)
+	if !created {
+		err = errors.Join(err, in.Abort())
+	}
+	if err != nil {
+		return false, err
+	}
+	return created, in.files.flushFolder(filepath.Dir(final))
+}
+
+// publish flushes the content and takes the final name, unless that is taken.
+func (in *Incoming) publish(final string) (bool, error) {
+	if _, err := os.Lstat(final); err == nil {
+		return false, nil
+	}
+	err := in.files.step("flush", func() error { return flush(in.file) })
+	if err != nil {
+		return false, err
+	}
+	if err := in.file.Close(); err != nil {
+		return false, err
+	}
+	err = in.files.step("publish", func() error { return renameNew(in.name, final) })
+	if errors.Is(err, os.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	in.name = ""
+	return true, nil
+}
+
+// Abort drops the content. Nothing happens after Commit or an earlier Abort, so that it can be deferred.
+func (in *Incoming) Abort() error {
+	if in.name == "" {
+		return nil
+	}
+	name := in.name
+	in.name = ""
+	// The content is thrown away, and Commit may have closed the file already: an error of the closing says nothing.
+	_ = in.file.Close()
+	return in.files.discard(name)
+}
+
+// SweepIncoming removes what killed processes left in dir under temporary names, and returns how many files that were. The
+// caller holds a lock that keeps everybody else from having one open.
+func SweepIncoming(dir string) (int, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), temporaryPrefix) || !e.Type().IsRegular() {
+			continue
+		}
+		if err := (files{}).discard(filepath.Join(dir, e.Name())); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}

@@ -1,0 +1,9 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows)
+
+package durable
+
+import "os"
+
+func lockFile(*os.File, lockMode) (bool, error) { return false, ErrNoLocks }
+
+func unlockFile(*os.File) error { return ErrNoLocks }
