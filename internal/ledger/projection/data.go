@@ -1,0 +1,114 @@
+package projection
+
+import (
+	"github.com/correx/correx/internal/change"
+)
+
+// The structs below are what the events of the same name carry in `data`, one struct an event type. They are stored for
+// ever: a member may be added, none may change its name, its type or its meaning, and none may be taken away while a
+// ledger that holds it can still be read.
+
+// SessionOpened records a new shadow.
+type SessionOpened struct {
+	Session  string `json:"session"`
+	Name     string `json:"name,omitempty"`
+	Agent    string `json:"agent,omitempty"`
+	Worktree string `json:"worktree"`
+	Backend  string `json:"backend"`
+	// Tree is the shadow's folder on this machine, as bytes of an operating-system path.
+	Tree string `json:"tree"`
+	// Enforced is how far the kernel holds the session to its shadow: full, tree, partial or none.
+	Enforced string `json:"enforced"`
+}
+
+// SessionClosed ends a session; its waiting sets stay decidable.
+type SessionClosed struct {
+	Session string `json:"session"`
+}
+
+// ChangeStaged carries a change set whole, as it was submitted.
+type ChangeStaged struct {
+	Set change.Set `json:"set"`
+}
+
+// PreflightCompleted carries the verdict on a staged set, and the outcome for each of its files in the set's order.
+type PreflightCompleted struct {
+	Set     int            `json:"set"`
+	Verdict change.Verdict `json:"verdict"`
+	Files   []FileOutcome  `json:"files,omitempty"`
+}
+
+// FileOutcome is the verdict on one file of a set by itself.
+type FileOutcome struct {
+	Outcome change.Outcome  `json:"outcome"`
+	Reasons []change.Reason `json:"reasons,omitempty"`
+}
+
+// SetEvent names a set and, where it matters, its digest: ApprovalRequired, ApprovalPending, UndoIssued, CommitBlocked.
+type SetEvent struct {
+	Set    int    `json:"set"`
+	Digest string `json:"digest,omitempty"`
+}
+
+// Decided carries a decision: ApprovalGranted, ApprovalGrantedAuto, ApprovalRejected, ApprovalSkipped.
+type Decided struct {
+	Set      int             `json:"set"`
+	Request  string          `json:"request,omitempty"`
+	Decision change.Decision `json:"decision"`
+	// Only lists the paths of a partial approval; empty means all.
+	Only []change.Path `json:"only,omitempty"`
+}
+
+// Stale names the paths that were not what the set was based on, and what was found there.
+type Stale struct {
+	Set   int         `json:"set"`
+	Paths []StalePath `json:"paths"`
+}
+
+// StalePath is one path that moved.
+type StalePath struct {
+	Path     change.Path `json:"path"`
+	Expected change.Pin  `json:"expected"`
+	Found    change.Pin  `json:"found"`
+}
+
+// Superseded says that a set no longer waits because By took its place; 0 when its paths went back to their base.
+type Superseded struct {
+	Set int `json:"set"`
+	By  int `json:"by,omitempty"`
+}
+
+// Applied is the closing event of a landing (ChangeApplied, and UndoApplied for a set that reverts another): after it is
+// flushed the landing counts.
+type Applied struct {
+	Set     int `json:"set"`
+	Reverts int `json:"reverts,omitempty"`
+	// Landing is the id of the decision event under which it landed.
+	Landing string `json:"landing"`
+	// Steps are the paths with the pins as they really are on disk.
+	Steps []change.Step `json:"steps"`
+	// Folders are the folders the landing had to make.
+	Folders []change.Path `json:"folders,omitempty"`
+	// Credential is the SHA-256 of the undo credential.
+	Credential string `json:"credential"`
+}
+
+// Reverted records a landing that went back, with the paths a person had changed meanwhile and which were left alone.
+type Reverted struct {
+	Set     int           `json:"set"`
+	Landing string        `json:"landing"`
+	Cause   string        `json:"cause"`
+	Kept    []change.Path `json:"kept,omitempty"`
+}
+
+// UndoRefused records an undo that would have overwritten something.
+type UndoRefused struct {
+	Set   int         `json:"set"`
+	Paths []StalePath `json:"paths"`
+}
+
+// ModeChanged sets the mode of the repository.
+type ModeChanged struct {
+	Mode change.Mode `json:"mode"`
+	How  string      `json:"how"`
+}
