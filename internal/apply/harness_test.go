@@ -1,0 +1,360 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/internal/durable"
+)
+
+// faults stands between the engine and the disk and counts everything the engine asks of it.
+type faults struct {
+	// at is the step, counted from 1, at which mode strikes; 0 never.
+	at   int
+	mode faultMode
+	err  error
+	// only, when set, counts the steps it accepts and no others.
+	only func(op string) bool
+	// hook, when set, is called before each step.
+	hook func(op string)
+	// slow takes the exchange away, and the rename that does not replace.
+	slow bool
+	// nobodyKnows takes the answer away who has a file open.
+	nobodyKnows bool
+
+	n     int
+	fired bool
+	trace []string
+}
+
+type faultMode int
+
+const (
+	// failOnce fails one step.
+	failOnce faultMode = iota
+	// failFrom fails that step and all later ones.
+	failFrom
+	// crash stops the process before the step.
+	crash
+)
+
+// crashed is what crash panics with.
+type crashed struct{ op string }
+
+var errDisk = fmt.Errorf("injected: %w", syscall.EIO)
+
+func (f *faults) step(op string) error {
+	if f.hook != nil {
+		f.hook(op)
+	}
+	f.trace = append(f.trace, op)
+	if f.only != nil && !f.only(op) {
+		return nil
+	}
+	f.n++
+	if f.at == 0 || f.n < f.at || f.mode != failFrom && f.n > f.at {
+		return nil
+	}
+	f.fired = true
+	if f.mode == crash {
+		panic(crashed{op})
+	}
+	if f.err != nil {
+		return f.err
+	}
+	return errDisk
+}
+
+// flush is step for a flush, whose failures are marked as durable marks them.
+func (f *faults) flush(op string) error {
+	if err := f.step(op); err != nil {
+		return fmt.Errorf("flush: %w: %w", durable.ErrFlush, err)
+	}
+	return nil
+}
+
+type faultyTree struct {
+	f    *faults
+	real *durable.Root
+	dir  string
+}
+
+func (t faultyTree) Folder(p change.Path) (folder, error) {
+	if err := t.f.step("folder " + string(p)); err != nil {
+		return nil, err
+	}
+	inner, err := diskTree{t.real}.Folder(p)
+	if err != nil {
+		return nil, err
+	}
+	return faultyFolder{diskFolder: inner.(diskFolder), f: t.f, dir: t.dir}, nil
+}
+
+type faultyFolder struct {
+	diskFolder
+	f   *faults
+	dir string
+}
+
+func (d faultyFolder) step(op, name string) error {
+	return d.f.step(op + " " + string(d.Path().Join(name)))
+}
+
+func (d faultyFolder) Self() (durable.Info, error) {
+	if err := d.step("self", "."); err != nil {
+		return durable.Info{}, err
+	}
+	return d.diskFolder.Self()
+}
+
+func (d faultyFolder) Lstat(name string) (durable.Info, error) {
+	if err := d.step("lstat", name); err != nil {
+		return durable.Info{}, err
+	}
+	return d.diskFolder.Lstat(name)
+}
+
+func (d faultyFolder) ReadDir() ([]durable.DirEntry, error) {
+	if err := d.step("readdir", "."); err != nil {
+		return nil, err
+	}
+	return d.diskFolder.ReadDir()
+}
+
+func (d faultyFolder) OpenDir(name string) (folder, error) {
+	if err := d.step("opendir", name); err != nil {
+		return nil, err
+	}
+	inner, err := d.diskFolder.OpenDir(name)
+	if err != nil {
+		return nil, err
+	}
+	return faultyFolder{diskFolder: inner.(diskFolder), f: d.f, dir: d.dir}, nil
+}
+
+func (d faultyFolder) Open(name string) (*os.File, error) {
+	if err := d.step("open", name); err != nil {
+		return nil, err
+	}
+	return d.diskFolder.Open(name)
+}
+
+func (d faultyFolder) Pin(name string) (change.Pin, error) {
+	if err := d.step("pin", name); err != nil {
+		return change.Pin{}, err
+	}
+	return d.diskFolder.Pin(name)
+}
+
+func (d faultyFolder) Writers(name string) (durable.Writers, error) {
+	if err := d.step("writers", name); err != nil {
+		return durable.WritersUnknown, err
+	}
+	if d.f.nobodyKnows {
+		return durable.WritersUnknown, nil
+	}
+	return d.diskFolder.Writers(name)
+}
+
+func (d faultyFolder) Create(name string, perm uint32) (newFile, error) {
+	if err := d.step("create", name); err != nil {
+		return nil, err
+	}
+	n, err := d.diskFolder.Create(name, perm)
+	if err != nil {
+		return nil, err
+	}
+	return faultyFile{newFile: n, f: d.f, name: string(d.Path().Join(name))}, nil
+}
+
+func (d faultyFolder) Symlink(name, target string) error {
+	if err := d.step("symlink", name); err != nil {
+		return err
+	}
+	return d.diskFolder.Symlink(name, target)
+}
+
+func (d faultyFolder) Mkdir(name string, perm uint32) error {
+	if err := d.step("mkdir", name); err != nil {
+		return err
+	}
+	return d.diskFolder.Mkdir(name, perm)
+}
+
+func (d faultyFolder) Exchange(name, other string) error {
+	if err := d.step("exchange", name); err != nil {
+		return err
+	}
+	if d.f.slow {
+		return durable.ErrNoExchange
+	}
+	return d.diskFolder.Exchange(name, other)
+}
+
+func (d faultyFolder) MoveNew(name string, to folder, toName string) error {
+	if err := d.step("move", name); err != nil {
+		return err
+	}
+	target := to.(faultyFolder)
+	if !d.f.slow {
+		return d.diskFolder.MoveNew(name, target.diskFolder, toName)
+	}
+	from, dest := d.path(name), target.path(toName)
+	info, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		if _, err := os.Lstat(dest); err == nil {
+			return fs.ErrExist
+		}
+		return os.Rename(from, dest)
+	}
+	if err := os.Link(from, dest); err != nil {
+		return err
+	}
+	if err := d.step("unlink after link", name); err != nil {
+		return err
+	}
+	return os.Remove(from)
+}
+
+func (d faultyFolder) MoveAway(name string, to folder, toName string) error {
+	if err := d.step("move away", name); err != nil {
+		return err
+	}
+	target := to.(faultyFolder)
+	if !d.f.slow {
+		return d.diskFolder.MoveAway(name, target.diskFolder, toName)
+	}
+	if _, err := os.Lstat(target.path(toName)); err == nil {
+		return fs.ErrExist
+	}
+	return os.Rename(d.path(name), target.path(toName))
+}
+
+func (d faultyFolder) path(name string) string {
+	return filepath.Join(d.dir, string(d.Path().Join(name)))
+}
+
+func (d faultyFolder) Unlink(name string) error {
+	if err := d.step("unlink", name); err != nil {
+		return err
+	}
+	return d.diskFolder.Unlink(name)
+}
+
+func (d faultyFolder) Rmdir(name string) (bool, error) {
+	if err := d.step("rmdir", name); err != nil {
+		return false, err
+	}
+	return d.diskFolder.Rmdir(name)
+}
+
+func (d faultyFolder) Sync() error {
+	if err := d.f.flush("sync " + string(d.Path())); err != nil {
+		return err
+	}
+	return d.diskFolder.Sync()
+}
+
+type faultyFile struct {
+	newFile
+	f    *faults
+	name string
+}
+
+func (n faultyFile) Write(p []byte) (int, error) {
+	if err := n.f.step("write " + n.name); err != nil {
+		// A full disk takes a part.
+		half, werr := n.newFile.Write(p[:len(p)/2])
+		return half, errors.Join(err, werr)
+	}
+	return n.newFile.Write(p)
+}
+
+func (n faultyFile) Flush() error {
+	if err := n.f.flush("flush " + n.name); err != nil {
+		return err
+	}
+	return n.newFile.Flush()
+}
+
+func (n faultyFile) Resemble(like *os.File, perm uint32) error {
+	if err := n.f.step("resemble " + n.name); err != nil {
+		return err
+	}
+	return n.newFile.Resemble(like, perm)
+}
+
+func (n faultyFile) ReadBack() (durable.Info, string, error) {
+	if err := n.f.step("read back " + n.name); err != nil {
+		return durable.Info{}, "", err
+	}
+	return n.newFile.ReadBack()
+}
+
+type faultyShelf struct {
+	shelf
+	f *faults
+}
+
+func (s faultyShelf) Read() ([]byte, durable.Info, error) {
+	if err := s.f.step("journal read"); err != nil {
+		return nil, durable.Info{}, err
+	}
+	return s.shelf.Read()
+}
+
+func (s faultyShelf) Write(data []byte) error {
+	if err := s.f.step("journal write"); err != nil {
+		return err
+	}
+	err := s.shelf.Write(data)
+	if err == nil {
+		err = s.f.flush("journal written")
+	}
+	return err
+}
+
+func (s faultyShelf) Clear() error {
+	if err := s.f.step("journal clear"); err != nil {
+		return err
+	}
+	return s.shelf.Clear()
+}
+
+// newEngine returns an engine over root and state with f in between.
+func newEngine(t *testing.T, root, state string, images Images, f *faults) *Engine {
+	t.Helper()
+	e, err := Open(root, state, images)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	if f != nil {
+		e.tree = faultyTree{f: f, real: e.root, dir: root}
+		e.shelf = faultyShelf{shelf: e.shelf, f: f}
+	}
+	return e
+}
+
+// untilCrash runs do and reports whether the process "died" in it.
+func untilCrash(do func()) (died bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(crashed); !ok {
+				panic(r)
+			}
+			died = true
+		}
+	}()
+	do()
+	return false
+}

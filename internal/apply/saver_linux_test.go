@@ -1,0 +1,246 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/internal/durable"
+)
+
+// bursts is how many bursts of saves each kind of saver makes.
+const bursts = 150
+
+// saver saves a file again and again, as programs do.
+type saver struct {
+	name string
+	save func(path, text string) error
+}
+
+var savers = []saver{
+	{"by rename", func(path, text string) error {
+		if err := os.WriteFile(path+".tmp", []byte(text), 0o644); err != nil {
+			return err
+		}
+		return os.Rename(path+".tmp", path)
+	}},
+	{"in place", func(path, text string) error { return os.WriteFile(path, []byte(text), 0o644) }},
+	{"slowly in place", func(path, text string) error {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+		if err != nil {
+			return err
+		}
+		for i := range len(text) {
+			if _, err = f.WriteString(text[i : i+1]); err != nil {
+				break
+			}
+		}
+		return errors.Join(err, f.Close())
+	}},
+	{"remove and create", func(path, text string) error {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		return os.WriteFile(path, []byte(text), 0o644)
+	}},
+}
+
+// TestSavesAreNeverLost lets a saver race landings of every kind on one path. After each burst the last save must stand,
+// unless a landing was made against it.
+func TestSavesAreNeverLost(t *testing.T) {
+	for _, s := range savers {
+		for _, slow := range []bool{false, true} {
+			for _, kind := range []string{"edit", "delete", "symlink"} {
+				t.Run(fmt.Sprintf("%s/%s/slow %v", s.name, kind, slow), func(t *testing.T) { race(t, s, kind, slow) })
+			}
+		}
+	}
+}
+
+func race(t *testing.T, s saver, kind string, slow bool) {
+	root, state := build(t, layout{"f": file("start")})
+	path := filepath.Join(root, "f")
+	landed, refused, kept := 0, 0, 0
+	for burst := range bursts {
+		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+			_ = os.Remove(path)
+			must(t, os.WriteFile(path, []byte("start"), 0o644))
+		}
+		var done atomic.Bool
+		var saving sync.WaitGroup
+		last := ""
+		saving.Go(func() {
+			defer done.Store(true)
+			for i := range 6 {
+				text := fmt.Sprintf("save %d of burst %d", i, burst)
+				if err := s.save(path, text); err != nil {
+					t.Error(err)
+					return
+				}
+				last = text
+			}
+		})
+		// over is what landings were made against.
+		over := map[string]bool{}
+		for attempt := 0; !done.Load() || attempt == 0; attempt++ {
+			base, out, err := landOver(t, root, state, kind, slow, fmt.Sprintf("%d-%d", burst, attempt))
+			kept += len(out.Kept)
+			switch {
+			case err == nil:
+				landed++
+				over[base.SHA256] = true
+			case errors.Is(err, ErrUnfinished):
+				t.Fatal(err)
+			default:
+				refused++
+			}
+		}
+		saving.Wait()
+		list, _ := read(t, root)
+		found := list["f"].text == last || over[file(last).pin().SHA256]
+		if kind == "symlink" {
+			// Who writes in place writes through the link that stands there, to the file it names.
+			for p, n := range list {
+				found = found || strings.HasPrefix(string(p), "landed ") && n.text == last
+				if strings.HasPrefix(string(p), "landed ") {
+					must(t, os.Remove(filepath.Join(root, string(p))))
+				}
+			}
+		}
+		if !found {
+			t.Fatalf("burst %d: the last save %q is lost: the file holds %+v", burst, last, list["f"])
+		}
+		for p := range list {
+			if strings.HasPrefix(p.Base(), reservedPrefix) {
+				t.Fatalf("burst %d: %q was left", burst, p)
+			}
+		}
+	}
+	t.Logf("%d landings, %d refused, %d older saves kept beside", landed, refused, kept)
+	if landed+refused < bursts {
+		t.Fatal("the race did not take place")
+	}
+}
+
+// landOver pins what is there and lands something over it.
+func landOver(t *testing.T, root, state, kind string, slow bool, id string) (change.Pin, Outcome, error) {
+	t.Helper()
+	store := memory{}
+	e := newEngine(t, root, state, store, &faults{slow: slow})
+	defer e.Close()
+	var text strings.Builder
+	base, err := e.root.Pin("f", &text)
+	var busy *durable.BusyError
+	if errors.As(err, &busy) || err == nil && base.Kind != change.KindFile {
+		return change.Absent(), Outcome{}, errors.New("nothing to land over")
+	}
+	must(t, err)
+	store[base.SHA256] = text.String()
+	result := file("landed " + id)
+	store[result.pin().SHA256] = result.text
+	step := change.Step{Path: "f", Base: base, Result: result.pin()}
+	switch kind {
+	case "delete":
+		step.Result = change.Absent()
+	case "symlink":
+		step.Result = lnk(result.text).pin()
+	}
+	var c counter
+	out, err := e.Land(context.Background(), Landing{ID: id, Steps: []change.Step{step}}, c.commit)
+	return base, out, err
+}
+
+// TestHeldOpen lands over a file that somebody opened for writing before, and writes to only afterwards.
+func TestHeldOpen(t *testing.T) {
+	s := scenario{"edit", layout{"f": file("old"), "pkg/a": file("1"), "gone": file("g")}, layout{"f": file("new"), "pkg": file("p")}}
+	for _, path := range []string{"f", "pkg/a", "gone"} {
+		root, state := build(t, s.before)
+		l, store := s.landing()
+		w, err := os.OpenFile(filepath.Join(root, path), os.O_WRONLY, 0)
+		must(t, err)
+		e := newEngine(t, root, state, store, nil)
+		var c counter
+		_, err = e.Land(context.Background(), l, c.commit)
+		var stale *StaleError
+		if !errors.As(err, &stale) || len(stale.Paths) != 1 || string(stale.Paths[0].Path) != path || stale.Paths[0].Why != whyWriting {
+			t.Errorf("%q: %v", path, err)
+		}
+		_, err = w.WriteString("late words")
+		must(t, errors.Join(err, w.Close()))
+		if got, err := os.ReadFile(filepath.Join(root, path)); err != nil || string(got) != "late words" {
+			t.Errorf("%q holds %q, %v", path, got, err)
+		}
+		expectNoJournal(t, state)
+	}
+}
+
+// TestOpenedInTheInstantBefore opens the file for writing at each step of the landing, and writes at each later one.
+func TestOpenedInTheInstantBefore(t *testing.T) {
+	s := scenario{"edit", layout{"f": file("old")}, layout{"f": file("new")}}
+	for _, unknown := range []bool{false, true} {
+		for opened := 1; ; opened++ {
+			more := false
+			for later := 1; later < 40; later += 3 {
+				if more = openThenWrite(t, s, unknown, opened, opened+later); !more {
+					break
+				}
+			}
+			if !more {
+				break
+			}
+		}
+	}
+}
+
+func openThenWrite(t *testing.T, s scenario, unknown bool, opened, wrote int) (more bool) {
+	t.Helper()
+	n := 0
+	f := &faults{nobodyKnows: unknown}
+	r := newTrial(t, s, f)
+	var w *os.File
+	f.hook = func(string) {
+		n++
+		var err error
+		if n == opened {
+			w, err = os.OpenFile(filepath.Join(r.root, "f"), os.O_WRONLY|os.O_APPEND, 0)
+		}
+		if n == wrote && w != nil {
+			_, err = w.WriteString(theirs)
+			err = errors.Join(err, w.Close())
+		}
+		must(t, err)
+	}
+	out, _, err := r.land(t)
+	if n < wrote {
+		return false
+	}
+	if errors.Is(err, ErrUnfinished) {
+		t.Fatal(err)
+	}
+	// The words must be at the path, or in a file that the outcome names.
+	places := []change.Path{"f"}
+	for _, k := range out.Kept {
+		places = append(places, k.Where)
+	}
+	got, _ := read(t, r.root)
+	for _, p := range places {
+		if strings.HasSuffix(got[p].text, theirs) {
+			return true
+		}
+	}
+	if unknown && r.committed && slices.ContainsFunc(f.trace[:wrote-1], func(op string) bool { return strings.HasPrefix(op, "unlink ") }) {
+		// Where nobody can be asked, who writes to a removed file writes to a removed file.
+		return true
+	}
+	t.Fatalf("opened at %d (%s), wrote at %d (%s): lost; committed %v, kept %v, %v",
+		opened, f.trace[opened-1], wrote, f.trace[wrote-1], r.committed, out.Kept, got)
+	return false
+}
