@@ -1,0 +1,21 @@
+package repo
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// GitVersion returns what git says of its version: "git version 2.39.5".
+func (r *Repo) GitVersion(ctx context.Context) (string, error) { return r.git.text(ctx, "version") }
+
+// WorktreeExists reports whether the repository still has the worktree with the given id.
+func (r *Repo) WorktreeExists(id string) bool {
+	name, linked := strings.CutPrefix(id, "w-")
+	if !linked {
+		return id == "main"
+	}
+	_, err := os.Lstat(filepath.Join(r.commonDir, "worktrees", name))
+	return err == nil
+}
