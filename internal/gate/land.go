@@ -1,0 +1,329 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/correx/correx/internal/apply"
+	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/internal/durable"
+	"github.com/correx/correx/internal/ledger"
+	"github.com/correx/correx/internal/ledger/projection"
+	"github.com/correx/correx/undo"
+)
+
+// closingRoom is how many bytes a closing event may need besides those for its steps; room for it is reserved before
+// anything is switched, so that a full disk cannot part the tree from the record.
+const (
+	closingRoom = 4 << 10
+	stepRoom    = 1 << 10
+)
+
+// landByItself lands a set whose verdict is auto. What keeps it from landing is in the result's Err.
+func (g *Gate) landByItself(ctx context.Context, id int) Result {
+	d := change.Decision{Kind: change.Approved, By: byEnvelope, Scope: "all", How: "envelope"}
+	credential, err := g.decideAndLand(ctx, id, ledger.ApprovalGrantedAuto, d, nil)
+	return Result{Entry: g.state.Sets[id], Credential: credential, Err: err}
+}
+
+// decideAndLand records a yes and lands the set, in the order that PROTOCOLS fixes: landing lock, pins, the decision by
+// compare-and-set on the set's state, landing, closing event. A set that was allowed before and did not land is landed
+// under the same decision. It returns the undo credential, which is stored nowhere.
+func (g *Gate) decideAndLand(ctx context.Context, id int, t ledger.Type, d change.Decision, only []change.Path) (string, error) {
+	unlock, err := g.lockLanding(ctx)
+	if err != nil {
+		return "", err
+	}
+	credential, err := g.decideAndLandLocked(ctx, id, t, d, only)
+	return credential, errors.Join(err, unlock())
+}
+
+func (g *Gate) decideAndLandLocked(ctx context.Context, id int, t ledger.Type, d change.Decision, only []change.Path) (string, error) {
+	if err := g.refresh(); err != nil {
+		return "", err
+	}
+	e := g.state.Sets[id]
+	files := chosen(e.Files, only)
+	if e.State == change.StateApproved {
+		files = e.Chosen()
+	}
+	if err := g.checkPins(ctx, e, files); err != nil {
+		return "", err
+	}
+	if err := g.grant(ctx, id, t, d, only); err != nil {
+		return "", err
+	}
+	return g.land(ctx, g.state.Sets[id])
+}
+
+// checkPins compares the real tree with the base of files. A set that asks or was let in and is based on something else is
+// recorded as stale.
+func (g *Gate) checkPins(ctx context.Context, e *projection.Entry, files []change.FileChange) error {
+	steps := stepsOf(files)
+	err := g.engine.Check(ctx, steps)
+	var stale *apply.StaleError
+	if !errors.As(err, &stale) {
+		return err
+	}
+	return g.recordStale(ctx, e.ID, stale)
+}
+
+// recordStale writes ChangeStale for a set that still stands and returns the error that names its paths.
+func (g *Gate) recordStale(ctx context.Context, id int, stale *apply.StaleError) error {
+	paths := stalePaths(stale)
+	reverts := g.state.Sets[id].Reverts
+	err := g.update(ctx, func() ([]ledger.Draft, error) {
+		e := g.state.Sets[id]
+		switch e.State {
+		case change.StateStaged, change.StatePending, change.StateApproved:
+			b := &batch{gate: g, actor: byEnvelope}
+			b.add(ledger.ChangeStale, e.Cause, projection.Stale{Set: id, Paths: paths})
+			if reverts != 0 {
+				b.add(ledger.UndoRefused, e.Cause, projection.UndoRefused{Set: reverts, Paths: paths})
+			}
+			return b.drafts, nil
+		}
+		return nil, nil
+	})
+	if err != nil {
+		return err
+	}
+	if reverts != 0 {
+		return &StaleError{ID: reverts, Paths: paths, Undo: true}
+	}
+	return &StaleError{ID: id, Paths: paths}
+}
+
+// grant records the decision if the set still asks for one. A set that is approved already is landed under the decision
+// it has.
+func (g *Gate) grant(ctx context.Context, id int, t ledger.Type, d change.Decision, only []change.Path) error {
+	return g.update(ctx, func() ([]ledger.Draft, error) {
+		e := g.state.Sets[id]
+		want := change.StatePending
+		if t == ledger.ApprovalGrantedAuto || e.Origin == change.OriginUndo {
+			want = change.StateStaged
+		}
+		switch {
+		case e.State == change.StateApproved && e.Origin != change.OriginCommit:
+			return nil, nil
+		case e.State != want:
+			return nil, &StateError{ID: id, State: e.State, By: e.SupersededBy, Want: "no longer waits"}
+		case d.Digest != "" && d.Digest != e.Digest:
+			return nil, &StateError{ID: id, State: e.State, Want: "is not what was shown"}
+		}
+		d.At, d.Digest = g.clock().UTC(), e.Digest
+		b := &batch{gate: g, actor: d.By}
+		b.add(t, e.Cause, projection.Decided{Set: id, Request: e.Request, Decision: d, Only: only})
+		return b.drafts, nil
+	})
+}
+
+// land switches the set's chosen files into the real tree. The caller holds the landing lock and the decision is on disk.
+func (g *Gate) land(ctx context.Context, e *projection.Entry) (string, error) {
+	l := apply.Landing{
+		ID: e.Grant, Set: e.ID, Digest: e.Digest, Steps: stepsOf(e.Chosen()), RemoveFolders: g.foldersToRemove(e), RestorePerm: e.Reverts != 0,
+	}
+	if err := g.log.Reserve(int64(closingRoom + stepRoom*len(l.Steps))); err != nil {
+		return "", err
+	}
+	credential := undo.NewCredential(g.rand)
+	out, err := g.engine.Land(ctx, l, func(landed []change.Step, folders []change.Path) error {
+		return g.close(ctx, e, projection.Applied{
+			Set: e.ID, Reverts: e.Reverts, Landing: l.ID, Steps: landed, Folders: folders, Credential: undo.CredentialDigest(credential),
+		})
+	})
+	for _, k := range out.Kept {
+		g.notices = append(g.notices, fmt.Sprintf("what somebody saved to %q while #%d landed is kept as %q", k.Path, e.ID, k.Where))
+	}
+	var stale *apply.StaleError
+	switch {
+	case err == nil:
+		return credential, nil
+	case errors.As(err, &stale):
+		return "", g.recordStale(ctx, e.ID, stale)
+	case errors.Is(err, apply.ErrUnfinished) && g.landed(ctx, e.ID):
+		// Past the commit point only the removal of displaced files is left; the next command repeats it.
+		return credential, nil
+	}
+	return "", fmt.Errorf("change set #%d did not land: %w", e.ID, err)
+}
+
+// landed reports whether the ledger holds the closing event of a set's landing.
+func (g *Gate) landed(ctx context.Context, id int) bool {
+	if err := g.update(ctx, func() ([]ledger.Draft, error) { return nil, nil }); err != nil {
+		return false
+	}
+	e := g.state.Sets[id]
+	_, ok := g.state.Committed(e.Grant)
+	return ok
+}
+
+// close appends the closing event: this flush is the commit point. What is left of a partly approved set is staged anew in
+// the same append.
+func (g *Gate) close(ctx context.Context, e *projection.Entry, a projection.Applied) error {
+	return g.update(ctx, func() ([]ledger.Draft, error) {
+		t := ledger.ChangeApplied
+		if e.Reverts != 0 {
+			t = ledger.UndoApplied
+		}
+		b := &batch{gate: g, actor: e.Decision.By, session: g.state.Sessions[e.Session], message: e.Message, origin: e.Origin, next: g.state.Last}
+		closing := b.add(t, e.Grant, a)
+		b.add(ledger.UndoIssued, closing, projection.SetEvent{Set: e.ID, Digest: a.Credential})
+		if rest := without(e.Files, e.Chosen()); len(rest) > 0 {
+			id, staged := b.stage(proposal{files: rest, parent: e.ID})
+			r := g.judge((&observed{}).factsOf(rest), b.session)
+			r.Outcome, r.SettledBy = change.Ask, "rest of a partly approved set"
+			b.verdict(id, staged, r)
+		}
+		return b.drafts, nil
+	})
+}
+
+// foldersToRemove lists the folders that go with the landing once they are empty: with an undo those that the landing it
+// takes back had made, else those of deleted files that the shadow lacks too.
+func (g *Gate) foldersToRemove(e *projection.Entry) []change.Path {
+	if e.Reverts != 0 {
+		return g.state.Sets[e.Reverts].Folders
+	}
+	stays := func(change.Path) bool { return false }
+	if ses, ok := g.state.Sessions[e.Session]; ok && !ses.Closed {
+		if shadow, err := durable.OpenRoot(ses.Tree); err == nil {
+			defer shadow.Close()
+			stays = func(p change.Path) bool { _, err := shadow.Lstat(p); return err == nil }
+		}
+	}
+	seen := map[change.Path]bool{}
+	var list []change.Path
+	for _, st := range stepsOf(e.Chosen()) {
+		if st.Result.Exists() {
+			continue
+		}
+		for _, dir := range st.Path.Ancestors() {
+			if !seen[dir] && !stays(dir) {
+				list = append(list, dir)
+			}
+			seen[dir] = true
+		}
+	}
+	return list
+}
+
+// recover puts right what an interrupted landing left, if there is any and nobody is landing now.
+func (g *Gate) recover(ctx context.Context) error {
+	if err := g.setAsideGone(ctx); err != nil {
+		return err
+	}
+	pending, err := g.engine.Pending()
+	if err != nil || pending == nil {
+		return err
+	}
+	unlock, err := g.engine.TryLock()
+	var held *durable.HeldError
+	if errors.As(err, &held) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(g.recoverLocked(ctx), unlock())
+}
+
+// setAsideGone renames the journals of worktrees that are gone, so that they stop nobody, and records that their landings
+// neither counted nor went back: what they name is not there.
+func (g *Gate) setAsideGone(ctx context.Context) error {
+	top := filepath.Join(StateDir(g.repo.CommonDir()), "worktrees")
+	entries, err := os.ReadDir(top)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		id, dir := e.Name(), filepath.Join(top, e.Name())
+		if id == g.worktree() || !apply.Interrupted(dir) || g.repo.WorktreeExists(id) {
+			continue
+		}
+		unlock, err := apply.TryLockDir(dir, g.holder)
+		if err != nil {
+			continue
+		}
+		l, err := apply.SetAside(dir)
+		if err == nil && l != nil {
+			err = g.recordReverted(ctx, *l, "worktree "+id+" is gone", nil)
+		}
+		if err := errors.Join(err, unlock()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recordReverted writes that a landing did not count, if the set still stands as allowed.
+func (g *Gate) recordReverted(ctx context.Context, l apply.Landing, cause string, kept []change.Path) error {
+	return g.update(ctx, func() ([]ledger.Draft, error) {
+		if e, ok := g.state.Sets[l.Set]; !ok || e.State != change.StateApproved {
+			return nil, nil
+		}
+		b := &batch{gate: g, actor: byEnvelope}
+		b.add(ledger.LandingReverted, l.ID, projection.Reverted{Set: l.Set, Landing: l.ID, Cause: cause, Kept: kept})
+		return b.drafts, nil
+	})
+}
+
+// recoverLocked runs recovery; the caller holds the landing lock. Whether the closing event counts is read under the
+// ledger's lock: without it, an event that a killed process left beyond the head may not be seen.
+func (g *Gate) recoverLocked(ctx context.Context) error {
+	if pending, err := g.engine.Pending(); err != nil || pending == nil {
+		return err
+	}
+	if err := g.update(ctx, func() ([]ledger.Draft, error) { return nil, nil }); err != nil {
+		return err
+	}
+	_, err := g.engine.Recover(ctx, g.committed, func(l apply.Landing, kept []change.Path) error {
+		return g.recordReverted(ctx, l, "interrupted", kept)
+	})
+	return err
+}
+
+// committed answers recovery's one question, and refuses a journal that no decision in the ledger stands behind.
+func (g *Gate) committed(l apply.Landing) (bool, error) {
+	e, ok := g.state.Sets[l.Set]
+	if !ok || e.Grant != l.ID || e.Digest != l.Digest || !sameSteps(stepsOf(e.Chosen()), l.Steps) {
+		return false, &JournalError{Set: l.Set, Landing: l.ID}
+	}
+	_, done := g.state.Committed(l.ID)
+	return done, nil
+}
+
+func sameSteps(a, b []change.Step) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Path != b[i].Path || !a[i].Base.Equal(b[i].Base) || !a[i].Result.SameForGit(b[i].Result) {
+			return false
+		}
+	}
+	return true
+}
+
+func stepsOf(files []change.FileChange) []change.Step { return change.Set{Files: files}.Steps() }
+
+// chosen returns the files whose path is in only; all when only is empty.
+func chosen(files []change.FileChange, only []change.Path) []change.FileChange {
+	e := projection.Entry{Set: change.Set{Files: files}, Only: only}
+	return e.Chosen()
+}
+
+func stalePaths(s *apply.StaleError) []projection.StalePath {
+	list := make([]projection.StalePath, 0, len(s.Paths))
+	for _, p := range s.Paths {
+		list = append(list, projection.StalePath{Path: p.Path, Expected: p.Expected, Found: p.Found})
+	}
+	return list
+}

@@ -1,0 +1,97 @@
+package gate
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/internal/ledger"
+	"github.com/correx/correx/internal/ledger/projection"
+	"github.com/correx/correx/preflight"
+	"github.com/correx/correx/tiers"
+)
+
+// OwnFile is a file that correx wrote for a person, with what stood there before: nil for nothing.
+type OwnFile struct {
+	Path   change.Path
+	Before []byte
+	// Executable says whether what stood there could be executed.
+	Executable bool
+}
+
+// ApproveOwn records that a person let in the files that `correx init` has just written for them, so that the commit hook
+// lets exactly those bytes through. Files as they are in the index or in HEAD already need nothing. Paths outside the
+// tree are left out.
+func (g *Gate) ApproveOwn(ctx context.Context, files []OwnFile, by Person) error {
+	var ends []preflight.Ends
+	unshare, err := g.store.Share(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unshare() }()
+	for _, f := range files {
+		end := preflight.Ends{Path: f.Path, Base: change.Absent()}
+		if end.Proposed, err = preflight.Take(g.tree, g.store, f.Path); err != nil {
+			return err
+		}
+		if f.Before != nil {
+			if end.Base, err = g.pinBytes(f); err != nil {
+				return err
+			}
+		}
+		ends = append(ends, end)
+	}
+	changes, err := preflight.Compare(g.store, ends, preflight.Options{})
+	if err != nil || len(changes) == 0 {
+		return err
+	}
+	if err := g.nameBlobs(ctx, changes); err != nil {
+		return err
+	}
+	return g.update(ctx, func() ([]ledger.Draft, error) {
+		b := &batch{gate: g, actor: by.actor(), origin: change.OriginCommit, message: "written by correx init", next: g.state.Last}
+		id, staged := b.stage(proposal{files: changes})
+		v := &stagedView{after: afterLanding(changes)}
+		facts := make([]tiers.FileFacts, len(changes))
+		for i, c := range changes {
+			facts[i] = g.stagedFacts(c, v)
+		}
+		r := g.judgeCommitted(facts)
+		r.Outcome = change.Ask
+		pre := b.add(ledger.PreflightCompleted, staged, projection.PreflightCompleted{Set: id, Verdict: r.Verdict})
+		req := b.add(ledger.ApprovalRequired, pre, projection.SetEvent{Set: id})
+		pend := b.add(ledger.ApprovalPending, req, projection.SetEvent{Set: id})
+		d := change.Decision{Kind: change.Approved, By: by.actor(), At: g.clock().UTC(), Scope: "all", How: by.How, Digest: change.Digest(changes)}
+		b.add(ledger.ApprovalGranted, pend, projection.Decided{Set: id, Request: pend, Decision: d})
+		return b.drafts, nil
+	})
+}
+
+// pinBytes stores what stood at a path before and pins it.
+func (g *Gate) pinBytes(f OwnFile) (change.Pin, error) {
+	pin := change.Pin{Kind: change.KindFile, Perm: 0o644}
+	if f.Executable {
+		pin.Perm = 0o755
+	}
+	var err error
+	pin.SHA256, pin.Size, err = g.store.Put(bytes.NewReader(f.Before))
+	return pin, err
+}
+
+// InTree returns p as a path of the repository if it lies in the working tree.
+func (g *Gate) InTree(p string) (change.Path, bool) {
+	if !filepath.IsAbs(p) {
+		return "", false
+	}
+	rel, err := filepath.Rel(g.repo.Root(), p)
+	if err != nil || rel == "." || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return "", false
+	}
+	parsed, err := change.ParsePath(filepath.ToSlash(rel))
+	if err != nil || parsed == ".git" || parsed.Under(".git") {
+		return "", false
+	}
+	return parsed, true
+}

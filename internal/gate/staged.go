@@ -1,0 +1,393 @@
+package gate
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/correx/correx/grants"
+	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/internal/ledger"
+	"github.com/correx/correx/internal/ledger/projection"
+	"github.com/correx/correx/internal/repo"
+	"github.com/correx/correx/preflight"
+	"github.com/correx/correx/tiers"
+	"github.com/correx/correx/undo"
+)
+
+// Blocked is one staged path that may not be committed yet.
+type Blocked struct {
+	File    change.FileChange
+	Verdict change.Verdict
+	// Set is the change set that decided on exactly these bytes, or waits with them; 0 when none did.
+	Set int
+	// State is that set's state: pending, rejected, undone; "" when nobody was asked yet.
+	State change.State
+	// Reason is the person's and By who it was, where one said no.
+	Reason, By string
+}
+
+// StagedCheck is what the commit gate says of an index.
+type StagedCheck struct {
+	// Staged is how many paths differ from HEAD.
+	Staged  int
+	Blocked []Blocked
+	// Set waits for a person with the blocked files that nobody was asked about; 0 when there is none.
+	Set int
+}
+
+// Passed reports whether the commit may be made.
+func (c *StagedCheck) Passed() bool { return len(c.Blocked) == 0 }
+
+// CheckStaged judges what is staged against HEAD, each path by itself: it passes when a chain of landed or approved changes
+// leads from its content in HEAD to the staged one, or when the verdict on it alone is auto. What is
+// blocked becomes, as how says, a change set of origin commit that waits. It never writes in the tree or the index.
+func (g *Gate) CheckStaged(ctx context.Context, how Record) (*StagedCheck, error) {
+	programs := g.programsMeanwhile(ctx)
+	staged, err := g.repo.StagedChanges(ctx)
+	if err != nil {
+		return nil, err
+	}
+	check := &StagedCheck{Staged: len(staged)}
+	v := &stagedView{images: newBlobs(g.store), links: g.links()}
+	for _, st := range staged {
+		if err := g.readStaged(ctx, st, v); err != nil {
+			return nil, err
+		}
+	}
+	if len(v.left) == 0 && len(g.waitingCommits()) == 0 {
+		return check, nil
+	}
+	if v.programs, err = programs(); err != nil {
+		return nil, err
+	}
+	v.after = afterLanding(v.left)
+	for _, f := range v.left {
+		if b := g.judgeStaged(f, v); b != nil {
+			check.Blocked = append(check.Blocked, *b)
+		}
+	}
+	if how != RecordNone {
+		err = g.recordBlocked(ctx, check, how, v)
+	}
+	return check, err
+}
+
+// stagedView is what a check of the index looks at: its images, the changes that may have led there, and the files that
+// no chain of those leads to.
+type stagedView struct {
+	images   *blobs
+	links    map[change.Path][]grants.Link
+	left     []change.FileChange
+	programs []change.Path
+	after    changedTree
+}
+
+// programsMeanwhile asks git for the programs in its configuration while the index is read.
+func (g *Gate) programsMeanwhile(ctx context.Context) func() ([]change.Path, error) {
+	type answer struct {
+		list []change.Path
+		err  error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		list, err := g.repo.Programs(ctx)
+		done <- answer{list, err}
+	}()
+	return func() ([]change.Path, error) { a := <-done; return a.list, a.err }
+}
+
+// readStaged compares one staged path with HEAD and keeps it unless a chain of landed or approved changes leads there.
+func (g *Gate) readStaged(ctx context.Context, st repo.Staged, v *stagedView) error {
+	head := grants.Key{Mode: st.OldMode, OID: st.OldOID}
+	to := grants.Key{Mode: st.NewMode, OID: st.NewOID}
+	if _, ok := grants.Chain(v.links[st.Path], st.Path, head, to); ok {
+		return nil
+	}
+	if st.OldMode == "160000" || st.NewMode == "160000" {
+		v.left = append(v.left, submoduleChange(st))
+		return nil
+	}
+	f, err := g.stagedChange(ctx, st, v.images)
+	if err != nil {
+		return err
+	}
+	to.SHA256, head.SHA256 = f.Proposed.SHA256, f.Base.SHA256
+	if _, ok := grants.Chain(v.links[st.Path], st.Path, head, to); !ok {
+		v.left = append(v.left, f)
+	}
+	return nil
+}
+
+// judgeStaged returns what blocks one staged file, or nil: bytes that wait for a person or were refused by one, else the
+// verdict on the file alone.
+func (g *Gate) judgeStaged(f change.FileChange, v *stagedView) *Blocked {
+	if e := g.waitingWith(f); e != nil {
+		return &Blocked{File: f, Verdict: e.Verdict, Set: e.ID, State: e.State}
+	}
+	if e, ok := g.state.Refused(g.worktree(), f); ok {
+		b := &Blocked{File: f, Verdict: e.Verdict, Set: e.ID, State: change.StateRejected}
+		if e.Decision != nil && e.Decision.Kind == change.Rejected {
+			b.Reason, b.By = e.Decision.Reason, strings.TrimPrefix(e.Decision.By, "person:")
+		}
+		return b
+	}
+	r := g.judgeCommitted([]tiers.FileFacts{g.stagedFacts(f, v)})
+	if r.Outcome == change.Auto {
+		return nil
+	}
+	return &Blocked{File: f, Verdict: r.Verdict}
+}
+
+// judgeCommitted is the verdict on staged files, each by itself.
+func (g *Gate) judgeCommitted(facts []tiers.FileFacts) tiers.Result {
+	return tiers.Judge(tiers.Facts{Files: facts, Origin: change.OriginCommit, Enforced: "none"}, g.policy())
+}
+
+// stagedFacts are the facts of a file that is in the tree already: what it would do to the tree is done, and HEAD keeps
+// what was there before.
+func (g *Gate) stagedFacts(f change.FileChange, v *stagedView) tiers.FileFacts {
+	facts := tiers.FileFacts{File: f, PreImageStored: true}
+	facts.Submodule = f.Proposed.Kind == change.KindSubmodule || f.Base.Kind == change.KindSubmodule
+	g.treeFacts(&facts, f, v.programs, v.after)
+	if f.Proposed.Kind == change.KindSymlink {
+		if target, err := v.images.small(f.Proposed.SHA256); err == nil {
+			to, inside := tiers.ResolveLink(f.Path, target)
+			facts.LinkOutside, facts.LinkTarget = !inside, to
+		}
+	}
+	return facts
+}
+
+// submoduleChange is a submodule's pointer that moved: nobody was shown what it brings in.
+func submoduleChange(st repo.Staged) change.FileChange {
+	pin := func(mode, oid string) change.Pin {
+		if mode == "" {
+			return change.Absent()
+		}
+		sum := sha256.Sum256([]byte(mode + " " + oid))
+		return change.Pin{Kind: change.KindSubmodule, OID: oid, SHA256: hex.EncodeToString(sum[:])}
+	}
+	return change.FileChange{Path: st.Path, Op: change.OpEdit, Base: pin(st.OldMode, st.OldOID), Proposed: pin(st.NewMode, st.NewOID)}
+}
+
+// stagedChange reads both blobs and compares them as a submission would.
+func (g *Gate) stagedChange(ctx context.Context, st repo.Staged, images *blobs) (change.FileChange, error) {
+	end := preflight.Ends{Path: st.Path}
+	var err error
+	if end.Base, err = g.blobPin(ctx, st.OldMode, st.OldOID, images); err != nil {
+		return change.FileChange{}, fmt.Errorf("%q in HEAD: %w", st.Path, err)
+	}
+	if end.Proposed, err = g.blobPin(ctx, st.NewMode, st.NewOID, images); err != nil {
+		return change.FileChange{}, fmt.Errorf("%q in the index: %w", st.Path, err)
+	}
+	files, err := preflight.Compare(images, []preflight.Ends{end}, preflight.Options{})
+	if err != nil {
+		return change.FileChange{}, err
+	}
+	if len(files) != 1 {
+		return change.FileChange{}, fmt.Errorf("%q: staged but not changed", st.Path)
+	}
+	files[0].Base.OID, files[0].Proposed.OID = st.OldOID, st.NewOID
+	return files[0], nil
+}
+
+// blobPin pins a blob by the bytes that git holds.
+func (g *Gate) blobPin(ctx context.Context, mode, oid string, images *blobs) (change.Pin, error) {
+	pin := change.Pin{Kind: change.KindFile, Perm: 0o644, OID: oid}
+	switch mode {
+	case "":
+		return change.Absent(), nil
+	case "120000":
+		pin.Kind, pin.Perm = change.KindSymlink, 0
+	case "100755":
+		pin.Perm = 0o755
+	}
+	r, _, err := g.repo.OpenBlob(ctx, oid)
+	if err != nil {
+		return pin, err
+	}
+	defer r.Close()
+	pin.SHA256, pin.Size, err = images.Put(r)
+	return pin, err
+}
+
+// waitingWith returns the set that waits with exactly this content for this path.
+func (g *Gate) waitingWith(f change.FileChange) *projection.Entry {
+	for _, e := range g.state.Waiting(g.worktree()) {
+		for _, w := range e.Files {
+			if w.Path == f.Path && w.Proposed.Exists() == f.Proposed.Exists() && (sameBlob(w.Proposed, f.Proposed) || w.Proposed.SameForGit(f.Proposed)) {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// sameBlob reports whether both pins name the same git object with the same mode.
+func sameBlob(a, b change.Pin) bool {
+	return a.OID != "" && a.OID == b.OID && a.GitMode() == b.GitMode()
+}
+
+// links are the changes that may have led to what is staged, by path: landed and not undone, or approved for a commit.
+func (g *Gate) links() map[change.Path][]grants.Link {
+	byPath := map[change.Path][]grants.Link{}
+	for _, e := range g.state.Ordered(g.worktree()) {
+		how := grants.Landed
+		switch {
+		case e.State.Landed():
+		case e.State == change.StateApproved && e.Origin == change.OriginCommit:
+			how = grants.Approved
+		default:
+			continue
+		}
+		for _, st := range stepsOf(e.Chosen()) {
+			l := grants.Link{Path: st.Path, Base: grants.KeyOf(st.Base), Result: grants.KeyOf(st.Result), State: how, Set: e.ID}
+			byPath[st.Path] = append(byPath[st.Path], l)
+		}
+	}
+	return byPath
+}
+
+// Record says which blocked files a check makes a change set of.
+type Record int
+
+// The three ways: none, those that nobody was asked about, and all (a person is about to decide on what is staged).
+const (
+	RecordNone Record = iota
+	RecordUnasked
+	RecordAll
+)
+
+// recordBlocked makes blocked files one waiting set of origin commit, in place of waiting ones whose staged bytes changed
+// or left the index.
+func (g *Gate) recordBlocked(ctx context.Context, check *StagedCheck, how Record, v *stagedView) error {
+	var facts []tiers.FileFacts
+	var files []change.FileChange
+	for _, b := range check.Blocked {
+		e := g.state.Sets[b.Set]
+		if how == RecordAll || b.Set == 0 || e.Origin == change.OriginCommit && e.State == change.StatePending {
+			files = append(files, b.File)
+			facts = append(facts, g.stagedFacts(b.File, v))
+		}
+	}
+	if len(files) == 0 && len(g.waitingCommits()) == 0 {
+		return nil
+	}
+	unshare, err := g.store.Share(ctx)
+	if err != nil {
+		return err
+	}
+	if err := v.images.keep(files); err != nil {
+		return errors.Join(err, unshare())
+	}
+	err = g.update(ctx, func() ([]ledger.Draft, error) {
+		b := &batch{gate: g, actor: byEnvelope, origin: change.OriginCommit, next: g.state.Last}
+		check.Set = g.draftBlocked(b, files, facts)
+		return b.drafts, nil
+	})
+	return errors.Join(err, unshare())
+}
+
+// draftBlocked stages files as a set of origin commit, unless one with exactly these waits, and supersedes the others. It
+// returns the number of the set that waits, or 0 without files.
+func (g *Gate) draftBlocked(b *batch, files []change.FileChange, facts []tiers.FileFacts) int {
+	id := 0
+	var gone []*projection.Entry
+	for _, old := range g.waitingCommits() {
+		if len(files) > 0 && old.Same(files) {
+			id = old.ID
+			b.add(ledger.CommitBlocked, old.Cause, projection.SetEvent{Set: id})
+			continue
+		}
+		gone = append(gone, old)
+	}
+	if id == 0 && len(files) > 0 {
+		var staged string
+		id, staged = b.stage(proposal{files: files})
+		b.verdict(id, staged, g.judgeCommitted(facts))
+		b.add(ledger.CommitBlocked, staged, projection.SetEvent{Set: id})
+	}
+	for _, old := range gone {
+		b.add(ledger.ChangeSuperseded, old.Cause, projection.Superseded{Set: old.ID, By: id})
+	}
+	return id
+}
+
+// waitingCommits are the sets of origin commit that wait.
+func (g *Gate) waitingCommits() []*projection.Entry {
+	var list []*projection.Entry
+	for _, e := range g.state.Waiting(g.worktree()) {
+		if e.Origin == change.OriginCommit {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// blobs keeps small images in memory while a commit is judged; only what is blocked is stored.
+type blobs struct {
+	store *undo.Store
+	held  map[string][]byte
+}
+
+func newBlobs(store *undo.Store) *blobs { return &blobs{store: store, held: map[string][]byte{}} }
+
+// maxHeld is the size up to which an image is held in memory.
+const maxHeld = 8 << 20
+
+func (m *blobs) Put(r io.Reader) (string, int64, error) {
+	head, err := io.ReadAll(io.LimitReader(r, maxHeld+1))
+	if err != nil {
+		return "", 0, err
+	}
+	if len(head) > maxHeld {
+		return m.store.Put(io.MultiReader(bytes.NewReader(head), r))
+	}
+	sum := sha256.Sum256(head)
+	name := hex.EncodeToString(sum[:])
+	m.held[name] = head
+	return name, int64(len(head)), nil
+}
+
+func (m *blobs) Open(name string) (io.ReadCloser, error) {
+	if b, ok := m.held[name]; ok {
+		return io.NopCloser(bytes.NewReader(b)), nil
+	}
+	return m.store.Open(name)
+}
+
+func (m *blobs) Has(name string) bool {
+	_, ok := m.held[name]
+	return ok || m.store.Has(name)
+}
+
+// small returns the content of a symlink.
+func (m *blobs) small(name string) (string, error) {
+	r, err := m.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	b, err := io.ReadAll(io.LimitReader(r, 1<<16))
+	return string(b), err
+}
+
+// keep stores the images of files.
+func (m *blobs) keep(files []change.FileChange) error {
+	for _, f := range files {
+		for _, p := range []change.Pin{f.Base, f.Proposed} {
+			if b, ok := m.held[p.SHA256]; ok {
+				if _, _, err := m.store.Put(bytes.NewReader(b)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

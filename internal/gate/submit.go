@@ -1,0 +1,299 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/internal/ledger"
+	"github.com/correx/correx/internal/ledger/projection"
+	"github.com/correx/correx/shadow"
+	"github.com/correx/correx/tiers"
+)
+
+// byEnvelope is who decides when a change lands by itself.
+const byEnvelope = "correx"
+
+// SubmitOptions says what to propose.
+type SubmitOptions struct {
+	Session string
+	// Paths limits the submission to these files and folders; empty means the whole shadow.
+	Paths   []change.Path
+	Message string
+	// Each makes one set of every group of files that do not depend on each other.
+	Each bool
+}
+
+// Result is one change set of a submission or decision, as it stands afterwards.
+type Result struct {
+	*projection.Entry
+	// Credential undoes the set; it is filled only here, by the process that landed it.
+	Credential string
+	// Err is why the set did not land although it was allowed to.
+	Err error
+}
+
+// Submission is what a submission came to: first what is reported again, then what it made.
+type Submission struct {
+	Session string
+	Sets    []Result
+	Notices []string
+}
+
+// Submit proposes what differs between the shadow and the real tree since the shadow last saw it. In order: look (pins and
+// images, stored and flushed), plan and judge under the ledger's lock, record, then land what may land by itself.
+// Nothing in the real tree changes before the event that allows it is on disk. A set that could not land is reported in
+// its Result; an error means that nothing was staged.
+func (g *Gate) Submit(ctx context.Context, o SubmitOptions) (*Submission, error) {
+	sh, release, err := g.useShadow(ctx, o.Session)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	unshare, err := g.store.Share(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := g.look(ctx, sh, o.Paths)
+	if err != nil {
+		return nil, errors.Join(err, unshare())
+	}
+	made, err := g.stage(ctx, o, seen)
+	if err := errors.Join(err, unshare()); err != nil {
+		return nil, err
+	}
+	out := &Submission{Session: o.Session, Notices: seen.notices}
+	for _, id := range made.report {
+		e := g.state.Sets[id]
+		if slices.Contains(made.refused, id) && e.State == change.StateSuperseded {
+			// Its bytes had given way to others in the meantime; the no to them stands.
+			no := *e
+			no.State = change.StateRejected
+			e = &no
+		}
+		out.Sets = append(out.Sets, Result{Entry: e})
+	}
+	for _, id := range made.land {
+		out.Sets = append(out.Sets, g.landByItself(ctx, id))
+	}
+	for _, id := range made.wait {
+		out.Sets = append(out.Sets, Result{Entry: g.state.Sets[id]})
+	}
+	if err := g.foldInto(ctx, sh); err != nil {
+		out.Notices = append(out.Notices, fmt.Sprintf("the shadow does not reflect what landed yet: %v", err))
+	}
+	return out, nil
+}
+
+// staging is what recording a plan made: sets reported again, to land now, and at rest (waiting, denied, stale). Of those
+// reported again, refused are the answer to bytes that a person said no to.
+type staging struct {
+	report, land, wait []int
+	refused            []int
+}
+
+// again notes a set to be reported as it stands.
+func (s *staging) again(id int) {
+	if !slices.Contains(s.report, id) {
+		s.report = append(s.report, id)
+	}
+}
+
+// stage makes the plan and records it, both under the ledger's lock, so that no other process can come between what was
+// read and what is written.
+func (g *Gate) stage(ctx context.Context, o SubmitOptions, seen *observed) (staging, error) {
+	var made staging
+	err := g.update(ctx, func() ([]ledger.Draft, error) {
+		made = staging{}
+		ses := g.state.Sessions[o.Session]
+		p, err := makePlan(planInput{
+			changes: seen.changes, units: g.units(o.Session), scope: o.Paths, each: o.Each, moved: seen.moved,
+			verdictStands: func(e *projection.Entry) bool {
+				return g.judge(seen.factsOf(e.Files), ses).Outcome == change.Deny
+			},
+		})
+		if err != nil {
+			return nil, err
+		}
+		b := &batch{gate: g, session: ses, actor: actorOf(ses), message: o.Message, origin: change.OriginShadow, next: g.state.Last}
+		g.draft(b, p, seen, &made)
+		return b.drafts, nil
+	})
+	return made, err
+}
+
+// draft turns a plan into events, in causal order, and notes which set goes where.
+func (g *Gate) draft(b *batch, p plan, seen *observed, made *staging) {
+	for _, u := range p.again {
+		if found := seen.staleIn(u.Files); len(found) > 0 && u.State.Waits() {
+			b.add(ledger.ChangeStale, u.Cause, projection.Stale{Set: u.ID, Paths: found})
+		}
+		made.again(u.ID)
+	}
+	for _, u := range p.resume {
+		b.spend(u.Files)
+		made.land = append(made.land, u.ID)
+	}
+	for _, id := range p.gone {
+		b.add(ledger.ChangeSuperseded, g.state.Sets[id].Cause, projection.Superseded{Set: id})
+	}
+	replaced := map[int]bool{}
+	supersede := func(prop proposal, cause string, by int) {
+		for _, old := range append(prop.supersedes, prop.parent) {
+			if old != 0 && !replaced[old] {
+				replaced[old] = true
+				b.add(ledger.ChangeSuperseded, cmp.Or(cause, g.state.Sets[old].Cause), projection.Superseded{Set: old, By: by})
+			}
+		}
+	}
+	for _, prop := range p.fresh {
+		if first, refused := g.state.AllRefused(g.worktree(), prop.files); refused && !prop.rest {
+			// The answer is there already; what stood in its place until now stands no more.
+			made.again(first.ID)
+			made.refused = append(made.refused, first.ID)
+			prop.supersedes = slices.DeleteFunc(slices.Clone(prop.supersedes), func(id int) bool { return id == first.ID })
+			supersede(prop, "", 0)
+			continue
+		}
+		id, staged := b.stage(prop)
+		supersede(prop, staged, id)
+		if g.draftVerdict(b, id, staged, prop, seen) {
+			made.land = append(made.land, id)
+		} else {
+			made.wait = append(made.wait, id)
+		}
+	}
+}
+
+// draftVerdict records what becomes of a set that was staged, and reports whether it may land by itself. What this
+// submission lets land counts in the verdict on the sets after it, as if it had landed.
+func (g *Gate) draftVerdict(b *batch, id int, staged string, prop proposal, seen *observed) bool {
+	if found := seen.staleIn(prop.files); len(found) > 0 {
+		b.add(ledger.ChangeStale, staged, projection.Stale{Set: id, Paths: found})
+		return false
+	}
+	r := g.judge(seen.factsOf(prop.files), b.session)
+	if prop.rest && r.Outcome == change.Auto {
+		r.Outcome, r.SettledBy = change.Ask, "rest of a waiting set"
+	}
+	b.verdict(id, staged, r)
+	if r.Outcome == change.Auto {
+		b.spend(prop.files)
+	}
+	return r.Outcome == change.Auto
+}
+
+// spend counts files against the session's budget for the rest of the batch.
+func (b *batch) spend(files []change.FileChange) {
+	used := *b.session
+	for _, f := range files {
+		used.UsedFiles++
+		used.UsedBytes += f.Bytes
+	}
+	b.session = &used
+}
+
+// units are the sets of a session that a new submission meets.
+func (g *Gate) units(session string) []*projection.Entry {
+	var list []*projection.Entry
+	for _, e := range g.state.Ordered(g.worktree()) {
+		if e.Session != session || e.Origin != change.OriginShadow {
+			continue
+		}
+		switch e.State {
+		case change.StateStaged, change.StatePending, change.StateApproved, change.StateRejected, change.StateSkipped,
+			change.StateTimedOut, change.StateStale, change.StateDenied:
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// judge asks policy about files, with what the session has used of its budget.
+func (g *Gate) judge(facts []tiers.FileFacts, ses *projection.Session) tiers.Result {
+	f := tiers.Facts{Files: facts, Origin: change.OriginShadow, Enforced: "none"}
+	if ses != nil {
+		f.Used = tiers.Usage{Files: ses.UsedFiles, Bytes: ses.UsedBytes}
+		f.Enforced = ses.Enforced
+	}
+	return tiers.Judge(f, g.policy())
+}
+
+// batch collects the events of one append, each naming the one that caused it.
+type batch struct {
+	gate    *Gate
+	session *projection.Session
+	actor   string
+	message string
+	origin  change.Origin
+	next    int
+	drafts  []ledger.Draft
+}
+
+// add appends an event and returns its id.
+func (b *batch) add(t ledger.Type, cause string, data any) string {
+	id := ledger.NewID(b.gate.rand)
+	b.drafts = append(b.drafts, ledger.Draft{ID: id, Type: t, Cause: cause, Actor: b.actor, Data: data})
+	return id
+}
+
+// stage appends ChangeStaged for a new set and returns the set's number and the event's id.
+func (b *batch) stage(p proposal) (int, string) {
+	b.next++
+	set := change.Set{
+		ID: b.next, Worktree: b.gate.worktree(), Origin: b.origin, Message: b.message, Parent: p.parent,
+		Files: p.files, Digest: change.Digest(p.files), CreatedAt: b.gate.clock().UTC(),
+	}
+	cause := ""
+	if b.session != nil {
+		set.Session, set.Agent, cause = b.session.Session, b.session.Agent, b.session.Event
+	}
+	return set.ID, b.add(ledger.ChangeStaged, cause, projection.ChangeStaged{Set: set})
+}
+
+// verdict appends the verdict on a staged set and, where it asks, the request.
+func (b *batch) verdict(id int, cause string, r tiers.Result) {
+	data := projection.PreflightCompleted{Set: id, Verdict: r.Verdict}
+	for _, f := range r.Files {
+		data.Files = append(data.Files, projection.FileOutcome{Outcome: f.Outcome, Reasons: f.Reasons})
+	}
+	e := b.add(ledger.PreflightCompleted, cause, data)
+	if r.Outcome == change.Ask {
+		e = b.add(ledger.ApprovalRequired, e, projection.SetEvent{Set: id})
+		b.add(ledger.ApprovalPending, e, projection.SetEvent{Set: id})
+	}
+}
+
+func actorOf(ses *projection.Session) string {
+	if ses == nil {
+		return byEnvelope
+	}
+	if ses.Agent != "" {
+		return "agent:" + ses.Agent
+	}
+	return "session:" + ses.Session
+}
+
+// useShadow opens the shadow of a session for one submission at a time and brings its manifest up to the ledger.
+func (g *Gate) useShadow(ctx context.Context, session string) (*shadow.Shadow, func(), error) {
+	ses, ok := g.state.Sessions[session]
+	if !ok || ses.Closed || ses.Worktree != g.worktree() {
+		return nil, nil, &UsageError{Problem: "session " + session + " is not open here", Hint: "correx shadow list"}
+	}
+	unlock, err := g.lockSession(ctx, session)
+	if err != nil {
+		return nil, nil, err
+	}
+	sh, err := g.loadShadow(session)
+	if err == nil {
+		err = g.foldInto(ctx, sh)
+	}
+	if err != nil {
+		_ = unlock()
+		return nil, nil, err
+	}
+	return sh, func() { _, _ = sh.Release(), unlock() }, nil
+}
