@@ -1,0 +1,32 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (a *application) shadowPathCommand() *cli.Command {
+	return a.define(&cli.Command{
+		Name: "path", Usage: "print the path of a shadow",
+		Description: "   cd \"$(correx shadow path --session fmt)\"\n\n" + exitHelp(codeDone, codeFailed, codeUsage, codeCorrupt),
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "session", Usage: "the session's id or name, when several are open"}},
+	}, func(ctx context.Context, c call) (*reply, error) {
+		if err := noArgs(c); err != nil {
+			return nil, err
+		}
+		s, err := open(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		defer s.Close()
+		session, err := s.session(c)
+		if err != nil {
+			return nil, err
+		}
+		ses := s.State().Sessions[session]
+		return &reply{json: sessionOf(ses, 0), notices: s.words(), text: func(w io.Writer) { fmt.Fprintln(w, ses.Tree) }}, nil
+	})
+}

@@ -1,0 +1,90 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/internal/ledger/projection"
+	"github.com/correx/correx/internal/review"
+)
+
+func (a *application) statusCommand() *cli.Command {
+	return a.define(&cli.Command{
+		Name: "status", Category: groupEveryday, Usage: "show what waits, and which shadows are open",
+		Description: "   correx status\n   correx status --json\n\n" + exitHelp(codeDone, codeFailed, codeUsage, codeCorrupt),
+	}, runStatus)
+}
+
+func runStatus(ctx context.Context, c call) (*reply, error) {
+	if err := noArgs(c); err != nil {
+		return nil, err
+	}
+	s, err := open(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	j := statusJSON{Mode: s.Mode(), Enforced: "none", Sessions: sessionsOf(s), Pending: []setJSON{}}
+	waiting := s.State().Waiting(s.Worktree())
+	fresh := map[int]bool{}
+	for _, e := range waiting {
+		fresh[e.ID] = s.Fresh(ctx, e)
+		set := setOf(e)
+		is := fresh[e.ID]
+		set.Fresh = &is
+		j.Pending = append(j.Pending, set)
+	}
+	recent := recentlyLanded(s, 5)
+	now := c.env.Clock()
+	return &reply{json: j, notices: s.words(), text: func(w io.Writer) {
+		fmt.Fprintf(w, "mode %s, %s open, %s\n", j.Mode, count(len(j.Sessions), "shadow"), waitingWords(len(waiting)))
+		for _, x := range j.Sessions {
+			fmt.Fprintf(w, "  shadow %s  %s\n", x.Session, visible(x.Path))
+		}
+		for _, e := range waiting {
+			fmt.Fprintf(w, "%s, %s\n", summary(e), review.Age(now.Sub(e.CreatedAt)))
+			fmt.Fprintf(w, "  why: %s\n", visible(why(e)))
+			if !fresh[e.ID] {
+				fmt.Fprintln(w, "  no longer fresh: a file it is based on has changed since")
+			}
+			fmt.Fprintf(w, "  person: correx approve %d, or correx reject %d --reason TEXT\n", e.ID, e.ID)
+		}
+		for _, e := range recent {
+			fmt.Fprintln(w, summary(e))
+			fmt.Fprintf(w, "  undo: correx undo %d\n", e.ID)
+		}
+	}}, nil
+}
+
+// recentlyLanded returns the newest landed sets that are not undos, newest first.
+func recentlyLanded(s *site, most int) []*projection.Entry {
+	list := s.State().Ordered(s.Worktree())
+	var out []*projection.Entry
+	for i := len(list) - 1; i >= 0 && len(out) < most; i-- {
+		if e := list[i]; e.State.Landed() && e.Origin != change.OriginUndo {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func waitingWords(n int) string {
+	switch n {
+	case 0:
+		return "nothing waits"
+	case 1:
+		return "1 change set waits"
+	}
+	return fmt.Sprintf("%d change sets wait", n)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
