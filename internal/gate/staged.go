@@ -49,6 +49,10 @@ func (c *StagedCheck) Passed() bool { return len(c.Blocked) == 0 }
 // blocked becomes, as how says, a change set of origin commit that waits. It never writes in the tree or the index.
 func (g *Gate) CheckStaged(ctx context.Context, how Record) (*StagedCheck, error) {
 	programs := g.programsMeanwhile(ctx)
+	if err := g.repo.PrepareBlobs(ctx); err != nil {
+		return nil, err
+	}
+	defer g.repo.Close()
 	staged, err := g.repo.StagedChanges(ctx)
 	if err != nil {
 		return nil, err

@@ -26,10 +26,14 @@ func (r *Repo) OpenBlob(ctx context.Context, oid string) (io.ReadCloser, int64, 
 	if len(oid) != r.oidLen() || !isOID(oid) {
 		return nil, 0, fmt.Errorf("open blob: %q is not an object id of a %s repository", oid, r.format)
 	}
-	if body, size, err := r.openBlobInProcess(oid); err == nil {
-		return r.verified(oid, size, body), size, nil
+	body, size, err := r.openBlobFromBatch(oid)
+	if errors.Is(err, errNotHere) {
+		body, size, err = r.openBlobInProcess(oid)
 	}
-	body, size, err := r.openBlobByGit(ctx, oid)
+	var missing *MissingObjectError
+	if err != nil && !errors.As(err, &missing) {
+		body, size, err = r.openBlobByGit(ctx, oid)
+	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("open blob: %w", err)
 	}
@@ -48,20 +52,95 @@ func (r *Repo) openBlobInProcess(oid string) (io.ReadCloser, int64, error) {
 	if store == nil {
 		return nil, 0, errNotHere
 	}
-	size, err := store.storage.EncodedObjectSize(plumbing.NewHash(oid))
+	object, err := store.object(oid)
 	if err != nil {
 		r.forget(store)
-		return nil, 0, errNotHere
+		return nil, 0, err
 	}
-	if size > largeBlob {
-		return nil, 0, errNotHere
-	}
-	object, err := store.object(oid)
-	if err != nil || object.Type() != plumbing.BlobObject {
+	if object.Type() != plumbing.BlobObject || object.Size() > largeBlob {
 		return nil, 0, errNotHere
 	}
 	body, err := object.Reader()
 	return body, object.Size(), err
+}
+
+// fewBlobs is how many blobs are opened one by one before a process for all of them costs less.
+const fewBlobs = 8
+
+// EachBlob calls do with the size and content of each blob, in the order of oids, and ends with its first error. For many
+// blobs it takes one git process. The promises about content are those of OpenBlob, and hold whether or not do reads to
+// the end: when EachBlob returns nil, every blob was whole.
+func (r *Repo) EachBlob(ctx context.Context, oids []string, do func(oid string, size int64, content io.Reader) error) error {
+	for _, oid := range oids {
+		if len(oid) != r.oidLen() || !isOID(oid) {
+			return fmt.Errorf("open blob: %q is not an object id of a %s repository", oid, r.format)
+		}
+	}
+	if len(oids) > fewBlobs {
+		if err := r.eachBlobByGit(ctx, oids, do); err != nil {
+			return fmt.Errorf("open blobs: %w", err)
+		}
+		return nil
+	}
+	for _, oid := range oids {
+		body, size, err := r.OpenBlob(ctx, oid)
+		if err != nil {
+			return err
+		}
+		err = readWhole(oid, size, body, do)
+		body.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readWhole hands content to do, and reads what do left.
+func readWhole(oid string, size int64, content io.Reader, do func(string, int64, io.Reader) error) error {
+	if err := do(oid, size, content); err != nil {
+		return err
+	}
+	_, err := io.Copy(io.Discard, content)
+	return err
+}
+
+func (r *Repo) eachBlobByGit(ctx context.Context, oids []string, do func(string, int64, io.Reader) error) error {
+	stdin := strings.NewReader(strings.Join(oids, "\n") + "\n")
+	p, err := r.git.start(ctx, call{args: []string{"cat-file", "--batch", "--buffer"}, stdin: stdin})
+	if err != nil {
+		return err
+	}
+	out := bufio.NewReaderSize(p.out, 64<<10)
+	for _, oid := range oids {
+		if err := r.nextBlob(out, oid, do); err != nil {
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				// Git stopped in the middle: its exit status and message say why.
+				if _, ended := p.wait(); ended != nil {
+					return ended
+				}
+				return err
+			}
+			p.abandon()
+			return err
+		}
+	}
+	_, err = p.wait()
+	return err
+}
+
+// nextBlob reads one header, the content and the line end after it.
+func (r *Repo) nextBlob(out *bufio.Reader, oid string, do func(string, int64, io.Reader) error) error {
+	size, err := blobHeader(out, oid)
+	if err != nil {
+		return err
+	}
+	content := r.verified(oid, size, io.NopCloser(io.LimitReader(out, size)))
+	if err := readWhole(oid, size, content, do); err != nil {
+		return err
+	}
+	_, err = out.Discard(1)
+	return err
 }
 
 // openBlobByGit starts a process that ends when the reader is closed.

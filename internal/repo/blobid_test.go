@@ -228,12 +228,49 @@ func TestOpenBlob(t *testing.T) {
 				t.Errorf("%q was opened as a blob", bad)
 			}
 		}
+		checkEachBlob(t, r, oid("HEAD:large"), large, missing)
 		// A pack that came after the store was opened.
 		f.write("r/late", "late\n")
 		f.commit("r", "late")
 		f.gitIn("r", "gc", "-q", "--prune=now")
 		if readBlob(t, r, oid("HEAD:late")) != "late\n" || readBlob(t, r, oid("HEAD:a")) != "1\n" {
 			t.Error("content differs after gc")
+		}
+	}
+}
+
+// checkEachBlob reads few and many blobs, and stops in the middle.
+func checkEachBlob(t *testing.T, r *Repo, oid, content, missing string) {
+	t.Helper()
+	for _, n := range []int{0, 1, fewBlobs, fewBlobs + 1, 50} {
+		oids := make([]string, n)
+		for i := range oids {
+			oids[i] = oid
+		}
+		count := 0
+		err := r.EachBlob(context.Background(), oids, func(got string, size int64, in io.Reader) error {
+			count++
+			if count%2 == 0 {
+				return nil
+			}
+			data, err := io.ReadAll(in)
+			if string(data) != content || size != int64(len(content)) || got != oid {
+				t.Errorf("%d bytes of %q", len(data), got)
+			}
+			return err
+		})
+		if err != nil || count != n {
+			t.Errorf("%d of %d blobs, %v", count, n, err)
+		}
+		stop := errors.New("stop")
+		err = r.EachBlob(context.Background(), oids, func(string, int64, io.Reader) error { return stop })
+		if n > 0 && !errors.Is(err, stop) {
+			t.Errorf("stopped: %v", err)
+		}
+		var gone *MissingObjectError
+		err = r.EachBlob(context.Background(), append(oids, missing), func(string, int64, io.Reader) error { return nil })
+		if !errors.As(err, &gone) {
+			t.Errorf("missing object: %v", err)
 		}
 	}
 }
@@ -269,6 +306,13 @@ func TestDamagedBlob(t *testing.T) {
 		}
 		if err == nil {
 			t.Errorf("%s: read without an error", name)
+		}
+		many := append(make([]string, 0), oid)
+		for len(many) <= fewBlobs {
+			many = append(many, oid)
+		}
+		if err := f.open("r").EachBlob(context.Background(), many, func(string, int64, io.Reader) error { return nil }); err == nil {
+			t.Errorf("%s: all read without an error", name)
 		}
 	}
 }

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
@@ -17,8 +20,21 @@ import (
 // at which the library looks at repository extensions: those that matter here are the object format, which is checked,
 // and the ref storage, with which HEAD does not resolve and git is asked.
 type objectStore struct {
+	// mu orders all reading: the library builds its list of packs without a lock.
+	mu      sync.Mutex
 	storage *filesystem.Storage
+	objects string
+	// packs says that packed objects are read here too. The library reads the whole index of every pack, and those of
+	// borrowed object folders anew each time, so large and borrowed ones are left to git.
+	packs bool
 }
+
+const (
+	// mostOfIndexes is the size in bytes of all pack indexes together up to which they are read.
+	mostOfIndexes = 8 << 20
+	// objectCacheSize is the memory in bytes for objects that others are stored as differences from.
+	objectCacheSize = 8 << 20
+)
 
 // inProcess returns the store, or nil where only git can read the repository.
 func (r *Repo) inProcess() *objectStore {
@@ -28,11 +44,37 @@ func (r *Repo) inProcess() *objectStore {
 	r.objectsMu.Lock()
 	defer r.objectsMu.Unlock()
 	if r.objects == nil {
-		dir := dotgit.NewRepositoryFilesystem(osfs.New(r.gitDir), osfs.New(r.commonDir))
-		options := filesystem.Options{AlternatesFS: osfs.New("/", osfs.WithBoundOS())}
-		r.objects = &objectStore{filesystem.NewStorageWithOptions(dir, cache.NewObjectLRUDefault(), options)}
+		r.objects = openStore(r.gitDir, r.commonDir)
 	}
 	return r.objects
+}
+
+func openStore(gitDir, commonDir string) *objectStore {
+	s := &objectStore{objects: filepath.Join(commonDir, "objects")}
+	_, err := os.Lstat(filepath.Join(s.objects, "info", "alternates"))
+	s.packs = os.IsNotExist(err) && indexSizes(filepath.Join(s.objects, "pack")) <= mostOfIndexes
+	dir := dotgit.NewRepositoryFilesystem(osfs.New(gitDir), osfs.New(commonDir))
+	s.storage = filesystem.NewStorageWithOptions(dir, cache.NewObjectLRU(objectCacheSize),
+		filesystem.Options{LargeObjectThreshold: largeBlob})
+	return s
+}
+
+// indexSizes adds up the pack indexes in a folder, in bytes.
+func indexSizes(dir string) int64 {
+	var sum int64
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".idx") {
+			continue
+		}
+		if info, err := e.Info(); err == nil {
+			sum += info.Size()
+		}
+	}
+	return sum
 }
 
 // forget drops the store after a miss, because it does not notice packs that came after it was opened.
@@ -50,6 +92,8 @@ func (r *Repo) headInProcess() (Head, bool) {
 	if store == nil {
 		return Head{}, false
 	}
+	store.mu.Lock()
+	defer store.mu.Unlock()
 	ref, err := store.storage.Reference(plumbing.HEAD)
 	if err != nil {
 		return Head{}, false
@@ -68,8 +112,15 @@ func (r *Repo) headInProcess() (Head, bool) {
 	return h, true
 }
 
-// object returns an object's type and size and a reader of its content.
+// object finds an object: a loose one always, a packed one where packs are read here.
 func (s *objectStore) object(oid string) (plumbing.EncodedObject, error) {
+	if !s.packs {
+		if _, err := os.Lstat(filepath.Join(s.objects, oid[:2], oid[2:])); err != nil {
+			return nil, errNotHere
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	o, err := s.storage.EncodedObject(plumbing.AnyObject, plumbing.NewHash(oid))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotHere, err)
@@ -83,7 +134,7 @@ func (s *objectStore) bytesOf(oid string, want plumbing.ObjectType) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	if o.Type() != want {
+	if o.Type() != want || o.Size() > largeBlob {
 		return nil, fmt.Errorf("%w: %q is a %s", errNotHere, oid, o.Type())
 	}
 	reader, err := o.Reader()
