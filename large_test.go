@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -132,10 +131,20 @@ func decodeSets(t *testing.T, out string) []setAnswer {
 	return v.Sets
 }
 
+// goSource is the source of the Go installation that runs the tests: a large tree that every machine with Go has.
+func goSource(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatalf("go env GOROOT: %v", err)
+	}
+	return filepath.Join(strings.TrimSpace(string(out)), "src")
+}
+
 // TestLargeTree works in the source of the Go installation: edits, creates, deletes and renames in a shadow, submission,
 // approval and undo, with every tree compared byte for byte through git.
 func TestLargeTree(t *testing.T) {
-	s := newSite(t, filepath.Join(runtime.GOROOT(), "src"))
+	s := newSite(t, goSource(t))
 	base := s.treeID(s.repo)
 	s.shadow = strings.TrimSpace(s.correx(0, s.repo, "shadow", "open"))
 	if got := s.treeID(s.shadow); got != base {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"sort"
 	"strings"
 	"testing"
@@ -40,7 +39,11 @@ func newWorld(b *testing.B) *world {
 	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("%v: %s", err, out)
 	}
-	if err := os.CopyFS(w.repo, os.DirFS(filepath.Join(runtime.GOROOT(), "src"))); err != nil {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := os.CopyFS(w.repo, os.DirFS(filepath.Join(strings.TrimSpace(string(root)), "src"))); err != nil {
 		b.Fatal(err)
 	}
 	w.git("init", "-q", "-b", "main")
