@@ -31,7 +31,9 @@ func List(parent string) ([]Marker, error) {
 }
 
 // Of returns the marker of the shadow whose tree is given.
-func Of(tree string) (Marker, error) { return readMarker(filepath.Join(filepath.Dir(tree), MarkerName)) }
+func Of(tree string) (Marker, error) {
+	return readMarker(filepath.Join(filepath.Dir(tree), MarkerName))
+}
 
 // Repoint tells a shadow where its repository is now: m replaces its marker, and the objects its git directory borrows are
 // those in objectDirs. After a failure the marker may be new and the borrowed objects the old ones; Repoint again. A git

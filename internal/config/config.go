@@ -1,7 +1,6 @@
 package config
 
 import (
-	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/tiers"
 )
 
@@ -23,8 +22,6 @@ type Shadow struct {
 	Dir string
 	// Include names ignored files that a shadow shows all the same, as patterns of the policy's dialect.
 	Include []string
-	// Link names folders and files that a shadow shows by a symlink to the real ones.
-	Link []change.Path
 	// Backend is how a shadow is made: "clone" or "copy"; empty for the first that works.
 	Backend string
 	// MaxUntracked is the size in bytes over which an untracked file is left out of a shadow.

@@ -64,8 +64,6 @@ func TestLoadRefuses(t *testing.T) {
 		{"[hooks]\ngate = 'none'", `expected one of "all", "agents", found "none"`},
 		{"[shadow]\nbackend = 'overlay'", `expected one of "", "clone", "copy", found "overlay"`},
 		{"[shadow]\ndir = 'shadows'", "expected an absolute path"},
-		{"[shadow]\nlink = ['../x']", `path "../x" has a ".." component`},
-		{"[shadow]\nlink = ['a', 'x/.GIT']", `c.toml:2:14: "shadow.link": "x/.GIT" cannot be shared with a shadow: it is git's own folder`},
 		{"[shadow]\nmax_untracked = -1", "found -1"},
 		{"[[rule]]\npaths = ['a']", `c.toml:1:3: "rule": is not supported by this version of correx`},
 		{"[[grant]]\nops = []", `"grant": is not supported`},
@@ -125,7 +123,6 @@ require_tty = false
 [shadow]
 dir = "/var/tmp/shadows"
 include = [".env.example"]
-link = ["node_modules", "web/node_modules"]
 backend = "copy"
 max_untracked = 0
 `
@@ -146,11 +143,11 @@ func TestLoadUser(t *testing.T) {
 		want.Policy.Protect = append(want.Policy.Protect, tiers.Protect{Pattern: parsed, Source: fmt.Sprintf("config.toml:%d", []int{7, 7, 8}[i])})
 	}
 	want.RequireTTY, want.Gate = false, GateAgents
-	want.Shadow = Shadow{Dir: "/var/tmp/shadows", Include: []string{".env.example"}, Link: []change.Path{"node_modules", "web/node_modules"}, Backend: "copy"}
+	want.Shadow = Shadow{Dir: "/var/tmp/shadows", Include: []string{".env.example"}, Backend: "copy"}
 	want.Policy.Source = map[string]string{
 		"version": "config.toml:2", "mode": "config.toml:3", "auto.max_bytes": "config.toml:4", "auto.max_files": "config.toml:4", "protect.paths": "config.toml:6",
 		"hooks.gate": "config.toml:11", "approve.require_tty": "config.toml:13", "shadow.dir": "config.toml:15", "shadow.include": "config.toml:16",
-		"shadow.link": "config.toml:17", "shadow.backend": "config.toml:18", "shadow.max_untracked": "config.toml:19",
+		"shadow.backend": "config.toml:17", "shadow.max_untracked": "config.toml:18",
 	}
 	if diff := cmp.Diff(want, c, same); diff != "" {
 		t.Error(diff)
@@ -161,21 +158,21 @@ func TestLoadUser(t *testing.T) {
 func TestLoadRepository(t *testing.T) {
 	in := user("mode = 'prompt'\n[auto]\nmax_bytes = 1000\nmax_files = 5\n[hooks]\ngate = 'agents'\n[approve]\nrequire_tty = false\n[protect]\npaths = ['mine']")
 	in.Repository = Source{RepositoryFile, []byte("mode = 'auto'\n[auto]\nmax_bytes = 65536\nmax_files = 3\nsession_files = 20\nrequire_sandbox = true\n" +
-		"[hooks]\ngate = 'all'\n[approve]\nrequire_tty = true\n[shadow]\ninclude = ['*']\nlink = ['x']\n[protect]\npaths = ['theirs']")}
+		"[hooks]\ngate = 'all'\n[approve]\nrequire_tty = true\n[shadow]\ninclude = ['*']\n[protect]\npaths = ['theirs']")}
 	in.Local = Source{LocalFile, []byte("mode = 'deny'\n[auto]\nmax_files = 4\nrequire_sandbox = false\n[hooks]\ngate = 'agents'\n[protect]\npaths = ['local']")}
 	c, notices, err := Load(in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c.Policy.Mode != change.ModeDeny || c.Policy.MaxBytes != 1000 || c.Policy.MaxFiles != 3 || !c.Policy.RequireSandbox || c.Gate != GateAll || c.RequireTTY ||
-		len(c.Shadow.Include)+len(c.Shadow.Link) > 0 {
+		len(c.Shadow.Include) > 0 {
 		t.Errorf("loaded %+v", c)
 	}
 	var protects []string
 	for _, p := range c.Policy.Protect {
 		protects = append(protects, p.Pattern.String()+" "+p.Source)
 	}
-	if diff := cmp.Diff([]string{"mine config.toml:10", "theirs .correx.toml:15", "local .correx.local.toml:8"}, protects); diff != "" {
+	if diff := cmp.Diff([]string{"mine config.toml:10", "theirs .correx.toml:14", "local .correx.local.toml:8"}, protects); diff != "" {
 		t.Error(diff)
 	}
 	source := map[string]string{
@@ -194,7 +191,6 @@ func TestLoadRepository(t *testing.T) {
 		`.correx.toml:3: "auto.max_bytes": 65536 would loosen what holds without it, so it is left out`,
 		`.correx.toml:10: "approve.require_tty": counts only in your own configuration, so it is left out here`,
 		`.correx.toml:12: "shadow.include": counts only in your own configuration, so it is left out here`,
-		`.correx.toml:13: "shadow.link": counts only in your own configuration, so it is left out here`,
 		`.correx.local.toml:3: "auto.max_files": 4 would loosen what holds without it, so it is left out`,
 		`.correx.local.toml:4: "auto.require_sandbox": false would loosen what holds without it, so it is left out`,
 		`.correx.local.toml:6: "hooks.gate": "agents" would loosen what holds without it, so it is left out`,

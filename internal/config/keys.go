@@ -135,17 +135,6 @@ func ownKeys() []key {
 			set:   func(c *Config, v entry) { c.Shadow.Include = texts(v.value) },
 		},
 		{
-			name: "shadow.link", kind: kindStrings, own: true, def: `[]`,
-			doc:   `Big folders that a shadow links to instead of holding them, such as "node_modules".`,
-			check: checkLinks,
-			set: func(c *Config, v entry) {
-				c.Shadow.Link = nil
-				for _, text := range texts(v.value) {
-					c.Shadow.Link = append(c.Shadow.Link, change.Path(text))
-				}
-			},
-		},
-		{
 			name: "shadow.backend", kind: kindString, own: true, def: `""`,
 			doc:   `How a shadow is made: "clone" or "copy"; empty for the first that works.`,
 			check: oneOf("", "clone", "copy"),
@@ -246,20 +235,6 @@ func checkPatterns(value any) error {
 	for i, text := range all {
 		if _, err := tiers.ParsePattern(text); err != nil {
 			return &itemError{i, err}
-		}
-	}
-	return nil
-}
-
-// checkLinks refuses what is no path in the repository, and git's folder: a link to it would let a shadow write there.
-func checkLinks(value any) error {
-	for i, text := range texts(value) {
-		p, err := change.ParsePath(text)
-		if err != nil {
-			return &itemError{i, err}
-		}
-		if pr, ok := tiers.Protects(p, nil); ok && pr.Level >= tiers.HardAsk {
-			return &itemError{i, fmt.Errorf("%q cannot be shared with a shadow: it %s", text, pr.Why)}
 		}
 	}
 	return nil

@@ -96,6 +96,7 @@ func makePlan(in planInput) (plan, error) {
 	var p plan
 	left := in.changes
 	var supersedes []int
+	var gone, changed []*projection.Entry
 	for _, u := range in.units {
 		if !touches(u, in.scope) {
 			continue
@@ -113,9 +114,7 @@ func makePlan(in planInput) (plan, error) {
 		}
 		switch same, any := compare(inside, left); {
 		case !any:
-			if u.State != change.StateDenied && u.State != change.StateStale {
-				p.gone = append(p.gone, u.ID)
-			}
+			gone = append(gone, u)
 		case same && in.keeps(u):
 			left = without(left, u.Files)
 			if resumable(u) {
@@ -124,11 +123,23 @@ func makePlan(in planInput) (plan, error) {
 				p.again = append(p.again, u)
 			}
 		default:
-			supersedes = append(supersedes, u.ID)
+			changed = append(changed, u)
 		}
 	}
 	if err := wholeGroups(left, in.scope); err != nil {
 		return plan{}, err
+	}
+	if len(left) == 0 {
+		// What they held is proposed no more, or stands in a unit that is reported again.
+		gone, changed = append(gone, changed...), nil
+	}
+	for _, u := range changed {
+		supersedes = append(supersedes, u.ID)
+	}
+	for _, u := range gone {
+		if u.State != change.StateDenied && u.State != change.StateStale {
+			p.gone = append(p.gone, u.ID)
+		}
 	}
 	p.fresh = append(proposals(left, supersedes, in.each), p.fresh...)
 	return p, nil
@@ -171,43 +182,48 @@ func resumable(u *projection.Entry) bool {
 		u.State == change.StateApproved && u.Decision.By == byEnvelope
 }
 
-// compare reports whether every file of unit is proposed again unchanged, and whether any of its paths is proposed at all.
+// compare reports whether every file of unit is proposed again unchanged, and nothing else that depends on one of them,
+// and whether any of its paths is proposed at all.
 func compare(unit, now []change.FileChange) (same, any bool) {
-	same = true
+	own := byPath(unit)
+	at, above := map[change.Path]bool{}, map[change.Path]bool{}
 	for _, f := range unit {
-		found := false
-		for _, c := range now {
-			if overlap(f, c) {
-				any = true
-			}
-			if f.Same(c) {
-				found = true
+		for _, p := range f.Paths() {
+			at[p] = true
+			for _, up := range p.Ancestors() {
+				above[up] = true
 			}
 		}
-		same = same && found
 	}
-	return same && any, any
+	depends := func(p change.Path) bool {
+		return at[p] || above[p] || slices.ContainsFunc(p.Ancestors(), func(up change.Path) bool { return at[up] })
+	}
+	found := 0
+	same = true
+	for _, c := range now {
+		switch f, ok := own[c.Path]; {
+		case ok && f.Same(c):
+			found++
+		case slices.ContainsFunc(c.Paths(), depends):
+			same, any = false, true
+		}
+	}
+	return same && found == len(unit), any || found > 0
 }
 
-func overlap(a, b change.FileChange) bool {
-	for _, p := range a.Paths() {
-		for _, q := range b.Paths() {
-			if p == q {
-				return true
-			}
-		}
+func byPath(files []change.FileChange) map[change.Path]change.FileChange {
+	m := make(map[change.Path]change.FileChange, len(files))
+	for _, f := range files {
+		m[f.Path] = f
 	}
-	return false
+	return m
 }
 
 func without(all, drop []change.FileChange) []change.FileChange {
+	gone := byPath(drop)
 	var kept []change.FileChange
 	for _, c := range all {
-		gone := false
-		for _, d := range drop {
-			gone = gone || c.Same(d)
-		}
-		if !gone {
+		if f, ok := gone[c.Path]; !ok || !f.Same(c) {
 			kept = append(kept, c)
 		}
 	}

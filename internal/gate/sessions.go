@@ -15,6 +15,7 @@ import (
 	"github.com/correx/correx/internal/ledger/projection"
 	"github.com/correx/correx/internal/repo"
 	"github.com/correx/correx/shadow"
+	"github.com/correx/correx/tiers"
 )
 
 // ShadowOptions says what shadow to open.
@@ -92,7 +93,34 @@ func (g *Gate) source(ctx context.Context) (shadow.Source, error) {
 	if err != nil {
 		return shadow.Source{}, err
 	}
-	return sourceOf(g.repo, seed, list), nil
+	src := sourceOf(g.repo, seed, list)
+	included, err := g.included(ctx)
+	src.Files = append(src.Files, included...)
+	return src, err
+}
+
+// included are the ignored files that the user's configuration shows in shadows all the same.
+func (g *Gate) included(ctx context.Context) ([]shadow.SourceFile, error) {
+	if len(g.config.Shadow.Include) == 0 {
+		return nil, nil
+	}
+	ignored, err := g.repo.IgnoredFiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var files []shadow.SourceFile
+	for _, word := range g.config.Shadow.Include {
+		pattern, err := tiers.ParsePattern(word)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range ignored {
+			if pattern.Match(p) {
+				files = append(files, shadow.SourceFile{Path: p, Untracked: true})
+			}
+		}
+	}
+	return files, nil
 }
 
 // CloseShadow ends a session and removes its shadow. What waits stays decidable.

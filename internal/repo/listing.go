@@ -88,6 +88,23 @@ func (r *Repo) listOthers(ctx context.Context) (result, error) {
 	return git.run(ctx, call{args: []string{"ls-files", "-z", "--others", "--exclude-standard"}})
 }
 
+// IgnoredFiles lists the files and symlinks in the tree that are not tracked and that git ignores, one by one, sorted.
+func (r *Repo) IgnoredFiles(ctx context.Context) ([]change.Path, error) {
+	git, err := r.reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := git.run(ctx, call{args: []string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard"}})
+	if err != nil {
+		return nil, fmt.Errorf("list ignored files: %w", err)
+	}
+	var l Listing
+	if err := l.addOthers(out.out); err != nil {
+		return nil, fmt.Errorf("list ignored files: %w", err)
+	}
+	return l.Untracked, nil
+}
+
 func (l *Listing) addOthers(out []byte) error {
 	names, err := records("ls-files", out)
 	if err != nil {
