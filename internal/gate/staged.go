@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/correx/correx/grants"
@@ -49,20 +50,14 @@ func (c *StagedCheck) Passed() bool { return len(c.Blocked) == 0 }
 // blocked becomes, as how says, a change set of origin commit that waits. It never writes in the tree or the index.
 func (g *Gate) CheckStaged(ctx context.Context, how Record) (*StagedCheck, error) {
 	programs := g.programsMeanwhile(ctx)
-	if err := g.repo.PrepareBlobs(ctx); err != nil {
-		return nil, err
-	}
-	defer g.repo.Close()
 	staged, err := g.repo.StagedChanges(ctx)
 	if err != nil {
 		return nil, err
 	}
 	check := &StagedCheck{Staged: len(staged)}
 	v := &stagedView{images: newBlobs(g.store), links: g.links()}
-	for _, st := range staged {
-		if err := g.readStaged(ctx, st, v); err != nil {
-			return nil, err
-		}
+	if err := g.readStaged(ctx, staged, v); err != nil {
+		return nil, err
 	}
 	if len(v.left) == 0 && len(g.waitingCommits()) == 0 {
 		return check, nil
@@ -106,26 +101,53 @@ func (g *Gate) programsMeanwhile(ctx context.Context) func() ([]change.Path, err
 	return func() ([]change.Path, error) { a := <-done; return a.list, a.err }
 }
 
-// readStaged compares one staged path with HEAD and keeps it unless a chain of landed or approved changes leads there.
-func (g *Gate) readStaged(ctx context.Context, st repo.Staged, v *stagedView) error {
-	head := grants.Key{Mode: st.OldMode, OID: st.OldOID}
-	to := grants.Key{Mode: st.NewMode, OID: st.NewOID}
-	if _, ok := grants.Chain(v.links[st.Path], st.Path, head, to); ok {
-		return nil
+// readStaged keeps the staged files that no chain of landed or approved changes leads to. Where the object ids do not tell,
+// both blobs are read and compared as a submission would.
+func (g *Gate) readStaged(ctx context.Context, staged []repo.Staged, v *stagedView) error {
+	var unknown []repo.Staged
+	var oids []string
+	for _, st := range staged {
+		head, to := grants.Key{Mode: st.OldMode, OID: st.OldOID}, grants.Key{Mode: st.NewMode, OID: st.NewOID}
+		if _, ok := grants.Chain(v.links[st.Path], st.Path, head, to); ok {
+			continue
+		}
+		if st.OldMode == repo.ModeSubmodule || st.NewMode == repo.ModeSubmodule {
+			v.left = append(v.left, submoduleChange(st))
+			continue
+		}
+		unknown = append(unknown, st)
+		for _, oid := range []string{st.OldOID, st.NewOID} {
+			if oid != "" {
+				oids = append(oids, oid)
+			}
+		}
 	}
-	if st.OldMode == "160000" || st.NewMode == "160000" {
-		v.left = append(v.left, submoduleChange(st))
-		return nil
-	}
-	f, err := g.stagedChange(ctx, st, v.images)
+	pins, err := g.readBlobs(ctx, oids, v.images)
 	if err != nil {
 		return err
 	}
-	to.SHA256, head.SHA256 = f.Proposed.SHA256, f.Base.SHA256
-	if _, ok := grants.Chain(v.links[st.Path], st.Path, head, to); !ok {
-		v.left = append(v.left, f)
+	for _, st := range unknown {
+		f, err := stagedChange(st, pins, v.images)
+		if err != nil {
+			return err
+		}
+		if _, ok := grants.Chain(v.links[st.Path], st.Path, grants.KeyOf(f.Base), grants.KeyOf(f.Proposed)); !ok {
+			v.left = append(v.left, f)
+		}
 	}
 	return nil
+}
+
+// readBlobs puts blobs among the images and returns the digest and size of each by its object id.
+func (g *Gate) readBlobs(ctx context.Context, oids []string, images *blobs) (map[string]change.Pin, error) {
+	slices.Sort(oids)
+	pins := map[string]change.Pin{}
+	err := g.repo.EachBlob(ctx, slices.Compact(oids), func(oid string, _ int64, content io.Reader) error {
+		sum, size, err := images.Put(content)
+		pins[oid] = change.Pin{OID: oid, SHA256: sum, Size: size}
+		return err
+	})
+	return pins, err
 }
 
 // judgeStaged returns what blocks one staged file, or nil: bytes that wait for a person or were refused by one, else the
@@ -180,16 +202,9 @@ func submoduleChange(st repo.Staged) change.FileChange {
 	return change.FileChange{Path: st.Path, Op: change.OpEdit, Base: pin(st.OldMode, st.OldOID), Proposed: pin(st.NewMode, st.NewOID)}
 }
 
-// stagedChange reads both blobs and compares them as a submission would.
-func (g *Gate) stagedChange(ctx context.Context, st repo.Staged, images *blobs) (change.FileChange, error) {
-	end := preflight.Ends{Path: st.Path}
-	var err error
-	if end.Base, err = g.blobPin(ctx, st.OldMode, st.OldOID, images); err != nil {
-		return change.FileChange{}, fmt.Errorf("%q in HEAD: %w", st.Path, err)
-	}
-	if end.Proposed, err = g.blobPin(ctx, st.NewMode, st.NewOID, images); err != nil {
-		return change.FileChange{}, fmt.Errorf("%q in the index: %w", st.Path, err)
-	}
+// stagedChange is one staged path as a change of its content in HEAD.
+func stagedChange(st repo.Staged, pins map[string]change.Pin, images *blobs) (change.FileChange, error) {
+	end := preflight.Ends{Path: st.Path, Base: blobPin(st.OldMode, pins[st.OldOID]), Proposed: blobPin(st.NewMode, pins[st.NewOID])}
 	files, err := preflight.Compare(images, []preflight.Ends{end}, preflight.Options{})
 	if err != nil {
 		return change.FileChange{}, err
@@ -197,28 +212,22 @@ func (g *Gate) stagedChange(ctx context.Context, st repo.Staged, images *blobs) 
 	if len(files) != 1 {
 		return change.FileChange{}, fmt.Errorf("%q: staged but not changed", st.Path)
 	}
-	files[0].Base.OID, files[0].Proposed.OID = st.OldOID, st.NewOID
 	return files[0], nil
 }
 
-// blobPin pins a blob by the bytes that git holds.
-func (g *Gate) blobPin(ctx context.Context, mode, oid string, images *blobs) (change.Pin, error) {
-	pin := change.Pin{Kind: change.KindFile, Perm: 0o644, OID: oid}
+// blobPin is the pin of a blob that git holds in the given mode.
+func blobPin(mode string, pin change.Pin) change.Pin {
 	switch mode {
 	case "":
-		return change.Absent(), nil
-	case "120000":
-		pin.Kind, pin.Perm = change.KindSymlink, 0
-	case "100755":
-		pin.Perm = 0o755
+		return change.Absent()
+	case repo.ModeSymlink:
+		pin.Kind = change.KindSymlink
+	case repo.ModeExecutable:
+		pin.Kind, pin.Perm = change.KindFile, 0o755
+	default:
+		pin.Kind, pin.Perm = change.KindFile, 0o644
 	}
-	r, _, err := g.repo.OpenBlob(ctx, oid)
-	if err != nil {
-		return pin, err
-	}
-	defer r.Close()
-	pin.SHA256, pin.Size, err = images.Put(r)
-	return pin, err
+	return pin
 }
 
 // waitingWith returns the set that waits with exactly this content for this path.

@@ -26,14 +26,10 @@ func (r *Repo) OpenBlob(ctx context.Context, oid string) (io.ReadCloser, int64, 
 	if len(oid) != r.oidLen() || !isOID(oid) {
 		return nil, 0, fmt.Errorf("open blob: %q is not an object id of a %s repository", oid, r.format)
 	}
-	body, size, err := r.openBlobFromBatch(oid)
-	if errors.Is(err, errNotHere) {
-		body, size, err = r.openBlobInProcess(oid)
+	if body, size, err := r.openBlobInProcess(oid); err == nil {
+		return r.verified(oid, size, body), size, nil
 	}
-	var missing *MissingObjectError
-	if err != nil && !errors.As(err, &missing) {
-		body, size, err = r.openBlobByGit(ctx, oid)
-	}
+	body, size, err := r.openBlobByGit(ctx, oid)
 	if err != nil {
 		return nil, 0, fmt.Errorf("open blob: %w", err)
 	}

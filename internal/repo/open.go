@@ -37,9 +37,6 @@ type Repo struct {
 
 	objectsMu sync.Mutex
 	objects   *objectStore
-
-	batchMu sync.Mutex
-	batch   *blobBatch
 }
 
 // Open finds the repository of a folder the way git does, its ownership check included. A folder outside any
