@@ -18,7 +18,7 @@ func (a *application) approveCommand() *cli.Command {
 		Name: "approve", Category: groupDeciding, ArgsUsage: "ID… | --staged", Usage: "let a change set land, after showing it",
 		Description: "A person's command: it shows the card at a terminal and asks; only y and yes are yes.\n\n" +
 			"   correx approve 12\n   correx approve 12 --only src/parse.go --only 'glob:docs/**'\n   correx approve --staged\n\n" +
-			exitHelp(codeDone, codeFailed, codeUsage, codeRejected, codeNotAllowed, codeStale, codeCorrupt, codeInterrupted),
+			exitHelp(codeDone, codeFailed, codeUsage, codeWaiting, codeNotAllowed, codeStale, codeCorrupt, codeInterrupted),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "staged", Usage: "approve what is staged for the next commit"},
 			&cli.StringSliceFlag{Name: "only", Usage: "only this `PATH`: a file, a folder, or glob:PATTERN (repeatable)"},

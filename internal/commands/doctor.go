@@ -23,7 +23,7 @@ func (a *application) doctorCommand() *cli.Command {
 		Name: "doctor", Category: groupRepo, Usage: "check that the guard is in place and works",
 		Description: "git, the hooks in effect, the file system, configuration, ledger, leftovers of a crash; a line each with what to\n" +
 			"do. Exit 1 when a gate is gone or broken.\n\n   correx doctor\n   correx doctor --json\n\n" +
-			exitHelp(codeDone, codeFailed, codeUsage, codeCorrupt),
+			exitHelp(codeDone, codeFailed, codeUsage),
 	}, runDoctor)
 }
 
@@ -53,7 +53,7 @@ func runDoctor(ctx context.Context, c call) (*reply, error) {
 	list := []checkup{checkGit(ctx, s)}
 	list = append(list, checkHooks(ctx, c, s)...)
 	list = append(list, checkDisk(s)...)
-	list = append(list, checkConfig(c, s)...)
+	list = append(list, checkConfig(ctx, c, s)...)
 	list = append(list, checkLedger(s))
 	list = append(list, checkLeftovers(ctx, c, s)...)
 	r := &reply{json: struct {
@@ -77,7 +77,7 @@ func runDoctor(ctx context.Context, c call) (*reply, error) {
 func checkGit(ctx context.Context, s *site) checkup {
 	v, err := s.repo.GitVersion(ctx)
 	if err != nil {
-		return checkup{"git", markFail, err.Error(), "install git 2.30 or newer"}
+		return checkup{"git", markFail, err.Error(), "install git 2.31 or newer"}
 	}
 	text := fmt.Sprintf("%s, %s repository at %s", v, s.repo.ObjectFormat(), s.repo.Root())
 	if ok, why := s.repo.Confined(); !ok {
@@ -142,7 +142,7 @@ func caseWord(folds bool) string {
 }
 
 // checkConfig reports the layers that were read. Reading them succeeded, or the command would have stopped before.
-func checkConfig(c call, s *site) []checkup {
+func checkConfig(ctx context.Context, c call, s *site) []checkup {
 	x := checkup{"config", markOK, "built-in defaults", ""}
 	own, _ := c.env.userConfig()
 	for _, p := range []string{own, filepath.Join(s.repo.Root(), configName), filepath.Join(s.repo.Root(), config.LocalFile)} {
@@ -153,6 +153,13 @@ func checkConfig(c call, s *site) []checkup {
 	list := []checkup{x}
 	for _, n := range s.notices {
 		list = append(list, checkup{"trust", markWarn, n, ""})
+	}
+	inTree, err := s.repo.InTreeSettings(ctx)
+	if err != nil {
+		return append(list, checkup{"git config", markFail, err.Error(), ""})
+	}
+	for _, set := range inTree {
+		list = append(list, checkup{"git config", markWarn, fmt.Sprintf("%s stands in %q, where a change could reach it; correx does not use it", set.Key, set.InTree), ""})
 	}
 	return list
 }

@@ -34,6 +34,9 @@ func runFsck(ctx context.Context, c call) (*reply, error) {
 	r := &reply{json: report, notices: s.words(), text: func(w io.Writer) {
 		fmt.Fprintf(w, "ledger: %d events, head %.12s; store: %d images, %d needed; journal: %s\n",
 			report.Events, report.Head, report.Images, report.Needed, report.Journal)
+		if report.Torn > 0 {
+			fmt.Fprintf(w, "  %d bytes of an event that was never acknowledged follow; the next command that writes sets them aside\n", report.Torn)
+		}
 		for _, f := range report.Findings {
 			fmt.Fprintf(w, "  %s: %s\n", visible(f.Where), visible(f.What))
 		}

@@ -52,8 +52,8 @@ func runHooksInstall(ctx context.Context, c call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.inside {
-		return nil, &gate.PersonError{What: "installing hooks", Why: "this runs inside a shadow"}
+	if err := s.notInSession(c, "installing hooks"); err != nil {
+		return nil, err
 	}
 	before := readHooks(o)
 	report, err := hooks.Install(o)

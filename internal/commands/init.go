@@ -46,8 +46,8 @@ func runInit(ctx context.Context, c call) (*reply, error) {
 		return nil, err
 	}
 	defer s.Close()
-	if s.inside {
-		return nil, &gate.PersonError{What: "init", Why: "this runs inside a shadow"}
+	if err := s.notInSession(c, "init"); err != nil {
+		return nil, err
 	}
 	j := initJSON{Config: filepath.Join(s.repo.Root(), configName), State: gate.StateDir(s.repo.CommonDir())}
 	if err := durable.MkdirAll(j.State, 0o700); err != nil {

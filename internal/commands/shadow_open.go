@@ -40,8 +40,8 @@ func runShadowOpen(ctx context.Context, c call) (*reply, error) {
 		return nil, err
 	}
 	defer s.Close()
-	if s.inside {
-		return nil, &gate.PersonError{What: "opening another shadow", Why: "this runs inside a shadow"}
+	if err := s.notInSession(c, "opening another shadow"); err != nil {
+		return nil, err
 	}
 	if err := refuseOddPlace(c, s); err != nil {
 		return nil, err

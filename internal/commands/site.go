@@ -207,11 +207,8 @@ func noArgs(c call) error {
 // user's own configuration says otherwise. It returns who, and how.
 func (s *site) requirePerson(c call, what string) (gate.Person, error) {
 	p := gate.Person{Name: c.env.person(), How: "terminal"}
-	if _, in, err := shadow.Locate(c.env.Dir); s.inside || in || err != nil {
-		return p, errors.Join(&gate.PersonError{What: what, Why: "this runs inside a shadow"}, err)
-	}
-	if id := c.env.get("CORREX_SESSION"); id != "" {
-		return p, &gate.PersonError{What: what, Why: "this runs inside session " + strconv.Quote(id)}
+	if err := s.notInSession(c, what); err != nil {
+		return p, err
 	}
 	if c.env.interactive() {
 		return p, nil
@@ -221,4 +218,15 @@ func (s *site) requirePerson(c call, what string) (gate.Person, error) {
 	}
 	p.How = "no-terminal"
 	return p, nil
+}
+
+// notInSession refuses what an agent must not do: to run inside a shadow, wherever -C leads, or inside a session.
+func (s *site) notInSession(c call, what string) error {
+	if _, in, err := shadow.Locate(c.env.Dir); s.inside || in || err != nil {
+		return errors.Join(&gate.PersonError{What: what, Why: "this runs inside a shadow"}, err)
+	}
+	if id := c.env.get("CORREX_SESSION"); id != "" {
+		return &gate.PersonError{What: what, Why: "this runs inside session " + strconv.Quote(id)}
+	}
+	return nil
 }

@@ -22,8 +22,11 @@ type Finding struct {
 
 // FsckReport is what a full verification found.
 type FsckReport struct {
-	Events   uint64    `json:"events"`
-	Head     string    `json:"head"`
+	Events uint64 `json:"events"`
+	Head   string `json:"head"`
+	// Torn is how many bytes of an event that was never acknowledged follow the last whole one. The next command that writes
+	// sets them aside.
+	Torn     int64     `json:"torn_bytes,omitempty"`
 	Images   int       `json:"images"`
 	Needed   int       `json:"needed"`
 	Journal  string    `json:"journal"`
@@ -36,6 +39,7 @@ type FsckReport struct {
 func Fsck(ctx context.Context, r *repo.Repo, o ledger.Options) (FsckReport, error) {
 	dir := StateDir(r.CommonDir())
 	report := FsckReport{Journal: "empty", Findings: []Finding{}}
+	state := projection.New()
 	found := func(where, what string) {
 		report.Findings = append(report.Findings, Finding{Where: where, What: what})
 	}
@@ -44,11 +48,11 @@ func Fsck(ctx context.Context, r *repo.Repo, o ledger.Options) (FsckReport, erro
 		return report, err
 	}
 	report.Events, report.Head = verified.Events, verified.Head
+	report.Torn = verified.TornTail
 	if err != nil {
 		found("ledger", err.Error())
-	}
-	if verified.TornTail > 0 {
-		found("ledger", fmt.Sprintf("%d bytes of an event that was never acknowledged follow the last whole one; the next command that writes sets them aside", verified.TornTail))
+	} else if err := foldAll(dir, o, state, found); err != nil {
+		return report, err
 	}
 	store := undo.OpenStore(filepath.Join(dir, "store"))
 	err = store.Each(func(sha256 string, _ int64) error {
@@ -60,12 +64,6 @@ func Fsck(ctx context.Context, r *repo.Repo, o ledger.Options) (FsckReport, erro
 	})
 	if err != nil {
 		return report, err
-	}
-	state := projection.New()
-	if len(report.Findings) == 0 {
-		if err := foldAll(dir, o, state, found); err != nil {
-			return report, err
-		}
 	}
 	needed := neededImages(state)
 	report.Needed = len(needed)

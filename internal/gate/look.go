@@ -220,11 +220,14 @@ func (g *Gate) pinEnds(tree *durable.Root, c shadow.Entry, seen *observed) (pref
 	if found.Kind == change.KindDir && !c.Base.Exists() {
 		found = change.Absent()
 	}
+	if c.BaseUnknown {
+		end.Base = change.Absent()
+	}
 	switch {
 	case found.SameForGit(end.Proposed):
 		end.Base = found
 		return end, true, nil
-	case !found.SameForGit(c.Base):
+	case c.BaseUnknown || !found.SameForGit(c.Base):
 		seen.moved[c.Path] = found
 		return end, false, nil
 	}
@@ -346,9 +349,18 @@ func (g *Gate) gatherFacts(ctx context.Context, sh *shadow.Shadow, seen *observe
 	if err != nil {
 		return err
 	}
+	included, err := g.included(ctx)
+	if err != nil {
+		return err
+	}
+	ignored := map[change.Path]bool{}
+	for _, f := range included {
+		ignored[f.Path] = true
+	}
 	after := afterLanding(seen.changes)
 	for i, c := range seen.changes {
 		facts := seen.facts[c.Path]
+		facts.Ignored = facts.Ignored || ignored[c.Path]
 		facts.PreImageStored = !c.Base.Exists() || g.store.Has(c.Base.SHA256)
 		g.treeFacts(&facts, c, programs, after)
 		if err := g.linkFacts(&facts, c, after); err != nil {

@@ -93,6 +93,9 @@ func (g *Gate) source(ctx context.Context) (shadow.Source, error) {
 	if err != nil {
 		return shadow.Source{}, err
 	}
+	for _, w := range list.Warnings {
+		g.notices = append(g.notices, "left out of the shadow: "+w)
+	}
 	src := sourceOf(g.repo, seed, list)
 	included, err := g.included(ctx)
 	src.Files = append(src.Files, included...)

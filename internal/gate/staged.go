@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/correx/correx/grants"
 	"github.com/correx/correx/internal/change"
@@ -71,10 +72,28 @@ func (g *Gate) CheckStaged(ctx context.Context, how Record) (*StagedCheck, error
 			check.Blocked = append(check.Blocked, *b)
 		}
 	}
-	if how != RecordNone {
+	switch how {
+	case RecordUnasked:
+		err = g.recordSoon(ctx, check, v)
+	case RecordAll:
 		err = g.recordBlocked(ctx, check, how, v)
 	}
 	return check, err
+}
+
+// recordPatience is how long a hook waits for others who write to the ledger. What it found is said without a number then.
+const recordPatience = 2 * time.Second
+
+// recordSoon records what is blocked, unless that would keep a hook waiting.
+func (g *Gate) recordSoon(ctx context.Context, check *StagedCheck, v *stagedView) error {
+	soon, cancel := context.WithTimeout(ctx, recordPatience)
+	defer cancel()
+	err := g.recordBlocked(soon, check, RecordUnasked, v)
+	if err != nil && soon.Err() != nil && ctx.Err() == nil {
+		check.Set = 0
+		return nil
+	}
+	return err
 }
 
 // stagedView is what a check of the index looks at: its images, the changes that may have led there, and the files that

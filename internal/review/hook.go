@@ -240,27 +240,14 @@ func (m *hookMessage) because(b HookPath) string {
 	return word + ": " + escapeASCII(why)
 }
 
-// person writes the one command for a person: what was changed in the tree is approved as it is staged, what waits from
-// a shadow by its number.
+// person writes the one command for a person. What is staged is in the tree already, so what waits from a shadow could not
+// land by its number any more: it is approved as it is staged, like everything else.
 func (m *hookMessage) person() {
-	var commands []string
-	direct := false
 	for _, b := range m.in.Blocked {
-		switch word := m.word(b); {
-		case word == wordRejected || word == wordDenied:
-		case b.Set == 0 || b.Set == m.in.Set || word == wordStale:
-			direct = true
-		default:
-			if c := fmt.Sprintf("correx approve %d", b.Set); !slices.Contains(commands, c) {
-				commands = append(commands, c)
-			}
+		if word := m.word(b); word != wordRejected && word != wordDenied {
+			m.add("person: correx approve --staged")
+			return
 		}
-	}
-	if direct {
-		commands = append(commands, "correx approve --staged")
-	}
-	if len(commands) > 0 {
-		m.add("person: " + strings.Join(commands, ", then "))
 	}
 }
 
