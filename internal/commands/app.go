@@ -151,7 +151,11 @@ func (a *application) fail(err error, asJSON bool) int {
 	if asJSON {
 		writeJSON(a.env.Stdout, failureJSON(err, code, hint))
 	}
-	for i, line := range strings.Split(err.Error(), "\n") {
+	text := err.Error()
+	if code == codeInterrupted {
+		text = "interrupted"
+	}
+	for i, line := range strings.Split(text, "\n") {
 		if i == 0 {
 			line = "correx: " + line
 		}

@@ -100,6 +100,35 @@ func TestSeveralAtOnce(t *testing.T) {
 	}
 }
 
+// TestCodeOfASubmission: what was there before and waits or was refused counts only when nothing else was proposed.
+func TestCodeOfASubmission(t *testing.T) {
+	set := func(state change.State, before bool) gate.Result {
+		return gate.Result{Entry: &projection.Entry{Set: change.Set{Origin: change.OriginShadow}, State: state}, Before: before}
+	}
+	landed, asks := set(change.StateApplied, false), set(change.StatePending, false)
+	for _, tc := range []struct {
+		name string
+		sets []gate.Result
+		want int
+	}{
+		{"nothing", nil, 0},
+		{"landed", []gate.Result{landed}, 0},
+		{"asks", []gate.Result{asks}, 3},
+		{"both", []gate.Result{landed, asks}, 3},
+		{"waits since before", []gate.Result{set(change.StatePending, true)}, 3},
+		{"refused before", []gate.Result{set(change.StateRejected, true), set(change.StatePending, true)}, 4},
+		{"denied before", []gate.Result{set(change.StateDenied, true)}, 5},
+		{"waits since before, and one landed", []gate.Result{set(change.StatePending, true), landed}, 0},
+		{"refused before, and one landed", []gate.Result{set(change.StateRejected, true), landed}, 0},
+		{"denied before, and one asks", []gate.Result{set(change.StateDenied, true), asks}, 3},
+		{"stale before, and one landed", []gate.Result{set(change.StateStale, true), landed}, 6},
+	} {
+		if got := codeOfSubmission(tc.sets); got != tc.want {
+			t.Errorf("%s: exit %d, want %d", tc.name, got, tc.want)
+		}
+	}
+}
+
 // TestOnlyYesIsYes asks as a terminal would, with a pipe for the keys.
 func TestOnlyYesIsYes(t *testing.T) {
 	for typed, want := range map[string]bool{

@@ -71,9 +71,13 @@ func (w *world) run(dir string, args ...string) answer {
 		w.t.Fatal(err)
 	}
 	defer in.Close()
+	exe, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	code := run(context.Background(), Env{
 		Args: append([]string{"correx"}, args...), Stdin: in, Stdout: out, Stderr: errs, Environ: w.environ, Dir: dir,
-		Executable: "/usr/local/bin/correx", Clock: time.Now, Rand: rand.Reader, User: "dev", Pid: os.Getpid(),
+		Executable: exe, Clock: time.Now, Rand: rand.Reader, User: "dev", Pid: os.Getpid(),
 	})
 	return answer{code, w.content(out), w.content(errs)}
 }

@@ -60,11 +60,14 @@ func runSubmit(ctx context.Context, c call) (*reply, error) {
 		return nil, err
 	}
 	r := resultsReply(session, done.Sets, append(s.words(), done.Notices...))
-	if waits && r.code == codeWaiting {
-		if err := awaitAll(ctx, s, done.Sets, limit); err != nil {
+	if waits && anyWaits(done.Sets) {
+		err := awaitAll(ctx, s, done.Sets, limit)
+		r = resultsReply(session, done.Sets, r.notices)
+		if err != nil {
 			return r, err
 		}
-		r = resultsReply(session, done.Sets, r.notices)
+	} else {
+		r.code = codeOfSubmission(done.Sets)
 	}
 	if len(done.Sets) == 0 {
 		r.text = func(w io.Writer) { fmt.Fprintln(w, "nothing to submit: the shadow holds what the real tree holds") }
@@ -73,6 +76,37 @@ func runSubmit(ctx context.Context, c call) (*reply, error) {
 		r.text = withDiff(s, r.text, done.Sets)
 	}
 	return r, nil
+}
+
+// anyWaits reports whether a person is still to decide on one of the sets.
+func anyWaits(sets []gate.Result) bool {
+	for _, x := range sets {
+		if codeOfResult(x) == codeWaiting {
+			return true
+		}
+	}
+	return false
+}
+
+// codeOfSubmission is what a submission came to. A set that was there before and still waits, or was said no to, counts
+// only when nothing else was proposed.
+func codeOfSubmission(sets []gate.Result) int {
+	code, before, made := codeDone, codeDone, false
+	for _, x := range sets {
+		c := codeOfResult(x)
+		before = worse(before, c)
+		switch {
+		case !x.Before:
+			made = true
+			code = worse(code, c)
+		case c != codeWaiting && c != codeRejected && c != codeNotAllowed:
+			code = worse(code, c)
+		}
+	}
+	if !made {
+		return before
+	}
+	return code
 }
 
 // waitFlag reads --wait: whether to wait, and how long at most (0: for ever).

@@ -85,8 +85,8 @@ type planInput struct {
 	each    bool
 	// moved holds the paths whose real file is not what the shadow last saw.
 	moved map[change.Path]change.Pin
-	// verdictStands reports whether a denied set would still be denied.
-	verdictStands func(*projection.Entry) bool
+	// outcome is what policy says now of a set that was judged before: a verdict is never remembered.
+	outcome func(*projection.Entry) change.Outcome
 }
 
 // makePlan settles how a submission meets the sets that came before it in the session (units). A unit that is unchanged
@@ -155,14 +155,18 @@ func touches(u *projection.Entry, s scope) bool {
 	return false
 }
 
-// keeps reports whether an unchanged unit is left as it is. Skipped and timed-out bytes are asked about again; what was
+// keeps reports whether an unchanged unit is left as it is. Skipped and timed-out bytes are asked about again, and so is
+// a set whose request a crash kept off the disk; what was let in by itself lands only if it would be let in now; what was
 // stale or denied stays so only while the reason for it does.
 func (in planInput) keeps(u *projection.Entry) bool {
+	if resumable(u) {
+		return in.outcome(u) == change.Auto
+	}
 	switch u.State {
-	case change.StateSkipped, change.StateTimedOut:
+	case change.StateSkipped, change.StateTimedOut, change.StateStaged:
 		return false
 	case change.StateDenied:
-		return in.verdictStands(u)
+		return in.outcome(u) == change.Deny
 	case change.StateStale:
 		for _, f := range u.Files {
 			for _, p := range f.Paths() {

@@ -85,8 +85,8 @@ func someInput(t *rapid.T) planInput {
 			in.moved[u.Files[0].Path] = pin("8")
 		}
 	}
-	stands := rapid.Bool().Draw(t, "denied stands")
-	in.verdictStands = func(*projection.Entry) bool { return stands }
+	outcome := rapid.SampledFrom([]change.Outcome{change.Auto, change.Ask, change.Deny}).Draw(t, "outcome")
+	in.outcome = func(*projection.Entry) change.Outcome { return outcome }
 	in.changes = in.scope.dependent(in.changes)
 	return in
 }

@@ -135,7 +135,15 @@ func TestMakePlan(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			in := planInput{changes: files(tc.changes), units: tc.units, scope: tc.scope, each: tc.each, moved: map[change.Path]change.Pin{}}
-			in.verdictStands = func(e *projection.Entry) bool { return e.Files[0].Path == "d" }
+			in.outcome = func(e *projection.Entry) change.Outcome {
+				switch e.Files[0].Path {
+				case "d":
+					return change.Deny
+				case "k":
+					return change.Ask
+				}
+				return change.Auto
+			}
 			for _, p := range tc.moved {
 				in.moved[p] = pin("9")
 			}
@@ -162,9 +170,16 @@ func TestResumeOnlyWhatTheEnvelopeLetIn(t *testing.T) {
 	person := unit(3, change.StateApproved, "c:1>2")
 	asked := unit(4, change.StateStaged, "d:1>2")
 	asked.Verdict.Outcome = change.Ask
-	p, err := makePlan(planInput{changes: files("a:1>2 b:1>2 c:1>2 d:1>2"), units: []*projection.Entry{auto, half, person, asked}})
-	if got, want := tell(p), "again #3, again #4, resume #1, resume #2"; err != nil || got != want {
-		t.Errorf("got %q, %v; want %q", got, err, want)
+	in := planInput{changes: files("a:1>2 b:1>2 c:1>2 d:1>2"), units: []*projection.Entry{auto, half, person, asked}}
+	for outcome, want := range map[change.Outcome]string{
+		change.Auto: "again #3, resume #1, resume #2, new for [4]: d",
+		change.Ask:  "again #3, new for [1 2 4]: a b d",
+	} {
+		in.outcome = func(*projection.Entry) change.Outcome { return outcome }
+		p, err := makePlan(in)
+		if got := tell(p); err != nil || got != want {
+			t.Errorf("%s: got %q, %v; want %q", outcome, got, err, want)
+		}
 	}
 }
 

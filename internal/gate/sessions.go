@@ -310,6 +310,10 @@ func sourceOf(r *repo.Repo, seed repo.Seed, list repo.Listing) shadow.Source {
 	for _, kv := range seed.Config {
 		src.Config = append(src.Config, [2]string{kv.Key, kv.Value})
 	}
+	if seed.PartialClone != "" {
+		src.Config = append(src.Config, [2]string{"extensions.partialclone", seed.PartialClone},
+			[2]string{"remote." + seed.PartialClone + ".promisor", "true"})
+	}
 	for _, ref := range seed.Refs {
 		if ref.Symbolic == "" {
 			src.Refs = append(src.Refs, shadow.Ref{Name: ref.Name, OID: ref.OID})

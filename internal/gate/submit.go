@@ -34,6 +34,9 @@ type Result struct {
 	Credential string
 	// Err is why the set did not land although it was allowed to.
 	Err error
+	// Before says that a submission reports the set and proposed nothing by it: it is there since before, or is what named
+	// paths left of one that is.
+	Before bool
 }
 
 // Submission is what a submission came to: first what is reported again, then what it made.
@@ -74,13 +77,13 @@ func (g *Gate) Submit(ctx context.Context, o SubmitOptions) (*Submission, error)
 			no.State = change.StateRejected
 			e = &no
 		}
-		out.Sets = append(out.Sets, Result{Entry: e})
+		out.Sets = append(out.Sets, Result{Entry: e, Before: true})
 	}
 	for _, id := range made.land {
 		out.Sets = append(out.Sets, g.landByItself(ctx, id))
 	}
 	for _, id := range made.wait {
-		out.Sets = append(out.Sets, Result{Entry: g.state.Sets[id]})
+		out.Sets = append(out.Sets, Result{Entry: g.state.Sets[id], Before: slices.Contains(made.rest, id)})
 	}
 	if err := g.foldInto(ctx, sh); err != nil {
 		out.Notices = append(out.Notices, fmt.Sprintf("the shadow does not reflect what landed yet: %v", err))
@@ -89,10 +92,11 @@ func (g *Gate) Submit(ctx context.Context, o SubmitOptions) (*Submission, error)
 }
 
 // staging is what recording a plan made: sets reported again, to land now, and at rest (waiting, denied, stale). Of those
-// reported again, refused are the answer to bytes that a person said no to.
+// reported again, refused are the answer to bytes that a person said no to; of those at rest, rest are what named paths
+// left of a waiting set.
 type staging struct {
 	report, land, wait []int
-	refused            []int
+	refused, rest      []int
 }
 
 // again notes a set to be reported as it stands.
@@ -111,9 +115,7 @@ func (g *Gate) stage(ctx context.Context, o SubmitOptions, seen *observed) (stag
 		ses := g.state.Sessions[o.Session]
 		p, err := makePlan(planInput{
 			changes: seen.changes, units: g.units(o.Session), scope: o.Paths, each: o.Each, moved: seen.moved,
-			verdictStands: func(e *projection.Entry) bool {
-				return g.judge(seen.factsOf(e.Files), ses).Outcome == change.Deny
-			},
+			outcome: func(e *projection.Entry) change.Outcome { return g.judge(seen.factsOf(e.Files), ses).Outcome },
 		})
 		if err != nil {
 			return nil, err
@@ -164,6 +166,9 @@ func (g *Gate) draft(b *batch, p plan, seen *observed, made *staging) {
 			made.land = append(made.land, id)
 		} else {
 			made.wait = append(made.wait, id)
+		}
+		if prop.rest {
+			made.rest = append(made.rest, id)
 		}
 	}
 }
