@@ -70,7 +70,7 @@ func runSubmit(ctx context.Context, c call) (*reply, error) {
 		r.code = codeOfSubmission(done.Sets)
 	}
 	if len(done.Sets) == 0 {
-		r.text = func(w io.Writer) { fmt.Fprintln(w, "nothing to submit: the shadow holds what the real tree holds") }
+		r.text = func(w io.Writer) { fmt.Fprintln(w, "nothing to submit") }
 	}
 	if c.Bool("diff") {
 		r.text = withDiff(s, r.text, done.Sets)

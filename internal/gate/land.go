@@ -48,8 +48,13 @@ func (g *Gate) decideAndLandLocked(ctx context.Context, id int, t ledger.Type, d
 	}
 	e := g.state.Sets[id]
 	files := chosen(e.Files, only)
-	if e.State == change.StateApproved {
+	switch e.State {
+	case change.StateStaged, change.StatePending:
+	case change.StateApproved:
 		files = e.Chosen()
+	default:
+		// Another process was faster; what it decided is what there is to say, not what it made of the files.
+		return "", &StateError{ID: id, State: e.State, By: e.SupersededBy, Want: "no longer waits"}
 	}
 	if err := g.checkPins(ctx, e, files); err != nil {
 		return "", err

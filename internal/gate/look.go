@@ -66,8 +66,18 @@ func (g *Gate) look(ctx context.Context, sh *shadow.Shadow, paths []change.Path)
 	if len(scan.Unreadable) > 0 {
 		return nil, fmt.Errorf("%q in the shadow cannot be read: %w", scan.Unreadable[0].Path, scan.Unreadable[0].Err)
 	}
+	for _, p := range slices.Concat(scan.Specials, scan.Reserved, scan.TooDeep) {
+		if slices.Contains(paths, p) {
+			return nil, &UsageError{Problem: fmt.Sprintf("%q cannot be proposed: %s", p, strings.Join(scanNotices(scan), "; "))}
+		}
+	}
 	if len(scan.Unmatched) > 0 {
 		return nil, &UsageError{Problem: fmt.Sprintf("%q is neither in the shadow nor was it there", scan.Unmatched[0])}
+	}
+	if len(paths) == 0 {
+		if scan.Changed, err = withoutRepositories(sh, scan); err != nil {
+			return nil, err
+		}
 	}
 	pinned, err := g.pinAll(ctx, sh, scan.Changed, paths, seen)
 	if err != nil {
@@ -125,6 +135,8 @@ func (g *Gate) pinAll(ctx context.Context, sh *shadow.Shadow, changed []shadow.E
 			return pins{}, err
 		}
 		switch {
+		case same && !scope(paths).holds(c.Path):
+			continue
 		case same:
 			out.agreed[c.Path] = end.Base
 			continue
@@ -192,6 +204,28 @@ func (g *Gate) moduleFolders(ctx context.Context, ends []preflight.Ends) ([]chan
 		}
 	}
 	return files, nil
+}
+
+// withoutRepositories leaves out the git directories of repositories that an agent made inside the shadow: each is named in a
+// notice and left alone. What only looks like one, without a HEAD, stays, and is refused by its name.
+func withoutRepositories(sh *shadow.Shadow, scan shadow.ScanResult) ([]shadow.Entry, error) {
+	if len(scan.NestedRepos) == 0 {
+		return scan.Changed, nil
+	}
+	tree, err := sh.Root()
+	if err != nil {
+		return nil, err
+	}
+	whole := slices.DeleteFunc(slices.Clone(scan.NestedRepos), func(dir change.Path) bool {
+		info, err := tree.Lstat(dir.Join(".git"))
+		if err == nil && info.Kind == change.KindDir {
+			_, err = tree.Lstat(dir.Join(".git").Join("HEAD"))
+		}
+		return err != nil
+	})
+	return slices.DeleteFunc(scan.Changed, func(c shadow.Entry) bool {
+		return c.Git && slices.ContainsFunc(whole, func(dir change.Path) bool { return c.Path != dir && c.Path.Under(dir) })
+	}), nil
 }
 
 // pinEnds pins one changed path on both sides. The base is the real file as it is now where git would see it as what the
@@ -453,7 +487,7 @@ func scanNotices(scan shadow.ScanResult) []string {
 		list = append(list, fmt.Sprintf("%q is too long a path and is left alone", p))
 	}
 	if scan.Omitted > 0 {
-		list = append(list, fmt.Sprintf("%d more paths that cannot land are not listed", scan.Omitted))
+		list = append(list, fmt.Sprintf("and %d more that cannot land", scan.Omitted))
 	}
 	for _, p := range scan.Reserved {
 		list = append(list, fmt.Sprintf("%q has a name that is reserved for landing and is left alone", p))
