@@ -46,7 +46,8 @@ func (r *trial) commit([]change.Step, []change.Path) error {
 // land runs the landing; died says that it was stopped.
 func (r *trial) land(t *testing.T) (out Outcome, died bool, err error) {
 	t.Helper()
-	e := newEngine(t, r.root, r.state, r.store, r.f)
+	e := newEngine(t, r.root, r.store, r.f)
+	defer e.Close()
 	died = untilCrash(func() { out, err = e.Land(context.Background(), r.l, r.commit) })
 	return out, died, err
 }
@@ -54,7 +55,8 @@ func (r *trial) land(t *testing.T) (out Outcome, died bool, err error) {
 // recover runs a recovery, over f when there is one, by a process that knows nothing of the landing.
 func (r *trial) recover(t *testing.T, f *faults) (recovered, died bool, err error) {
 	t.Helper()
-	e := newEngine(t, r.root, r.state, r.store, f)
+	e := newEngine(t, r.root, r.store, f)
+	defer e.Close()
 	died = untilCrash(func() {
 		recovered, err = e.Recover(context.Background(), func(l Landing) (bool, error) {
 			if l.ID != r.l.ID || l.Set != r.l.Set || l.Digest != r.l.Digest || !slices.Equal(l.Steps, r.l.Steps) {
@@ -118,22 +120,26 @@ func TestFailAtEveryStep(t *testing.T) {
 	for _, mode := range []faultMode{failOnce, failFrom} {
 		eachScenario(t, func(t *testing.T, s scenario, slow bool) {
 			everyStep(t, func(at int) *faults { return &faults{at: at, mode: mode, slow: slow} }, func(t *testing.T, f *faults) {
-				r := newTrial(t, s, f)
-				_, _, err := r.land(t)
-				if !f.fired && err != nil {
-					t.Fatal(err)
-				}
-				if errors.Is(err, ErrUnfinished) {
-					if _, _, err := r.recover(t, nil); err != nil {
-						t.Fatalf("recover: %v", err)
-					}
-				} else if err != nil && r.committed {
-					t.Errorf("an ordinary error past the commit point: %v", err)
-				}
-				r.expectWhole(t)
+				failOne(t, newTrial(t, s, f))
 			})
 		})
 	}
+}
+
+func failOne(t *testing.T, r *trial) {
+	t.Helper()
+	_, _, err := r.land(t)
+	switch {
+	case !r.f.fired && err != nil:
+		t.Fatal(err)
+	case errors.Is(err, ErrUnfinished):
+		if _, _, err := r.recover(t, nil); err != nil {
+			t.Fatalf("recover: %v", err)
+		}
+	case err != nil && r.committed:
+		t.Errorf("an ordinary error past the commit point: %v", err)
+	}
+	r.expectWhole(t)
 }
 
 func TestCrashAtEveryStep(t *testing.T) {
@@ -194,23 +200,24 @@ func TestFullDisk(t *testing.T) {
 		}
 		return false
 	}
+	try := func(t *testing.T, f *faults, s scenario) {
+		r := newTrial(t, s, f)
+		out, _, err := r.land(t)
+		if f.fired && (!errors.Is(err, f.err) || errors.Is(err, ErrUnfinished) || errors.Is(err, durable.ErrFlush) || r.committed) {
+			t.Fatalf("%s, step %d: %v", s.name, f.at, err)
+		}
+		if f.fired && (len(out.Left) > 0 || len(out.Kept) > 0 || out.Landed != nil) {
+			t.Errorf("%s, step %d: %+v", s.name, f.at, out)
+		}
+		r.expectWhole(t)
+	}
 	for _, reason := range []error{syscall.ENOSPC, syscall.EFBIG, syscall.EDQUOT} {
 		for _, mode := range []faultMode{failOnce, failFrom} {
 			for _, s := range scenarios {
-				for at := 1; ; at++ {
-					f := &faults{at: at, mode: mode, err: reason, only: needsRoom}
-					r := newTrial(t, s, f)
-					out, _, err := r.land(t)
-					if !f.fired {
-						break
-					}
-					if !errors.Is(err, reason) || errors.Is(err, ErrUnfinished) || errors.Is(err, durable.ErrFlush) || r.committed {
-						t.Fatalf("%s, step %d: %v", s.name, at, err)
-					}
-					if len(out.Left) > 0 || len(out.Kept) > 0 || out.Landed != nil {
-						t.Errorf("%s, step %d: %+v", s.name, at, out)
-					}
-					r.expectWhole(t)
+				f := &faults{fired: true}
+				for at := 1; f.fired; at++ {
+					f = &faults{at: at, mode: mode, err: reason, only: needsRoom}
+					try(t, f, s)
 				}
 			}
 		}
@@ -226,7 +233,7 @@ func TestFailedFlushStops(t *testing.T) {
 		for at := 1; ; at++ {
 			f := &faults{at: at, only: isFlush}
 			r := newTrial(t, s, f)
-			e := newEngine(t, r.root, r.state, r.store, f)
+			e := newEngine(t, r.root, r.store, f)
 			_, err := e.Land(context.Background(), r.l, r.commit)
 			if !f.fired {
 				break

@@ -38,8 +38,8 @@ type looker interface {
 type reader interface {
 	Open(name string) (*os.File, error)
 	Pin(name string) (change.Pin, error)
-	// Writers asks who has the regular file name open for writing.
-	Writers(name string) (durable.Writers, error)
+	// Writers asks whether anybody has the regular file name open for writing.
+	Writers(name string) (writers, error)
 }
 
 type maker interface {
@@ -101,12 +101,29 @@ func (f diskFolder) OpenDir(name string) (folder, error) {
 
 func (f diskFolder) Pin(name string) (change.Pin, error) { return f.Dir.Pin(name, nil) }
 
-func (f diskFolder) Writers(name string) (durable.Writers, error) {
+// writers says whether anybody has a file open for writing.
+type writers int
+
+// From the best answer to the worst.
+const (
+	nobodyWrites writers = iota
+	writersUnknown
+	somebodyWrites
+)
+
+func (f diskFolder) Writers(name string) (writers, error) {
 	file, err := f.Open(name)
 	if err != nil {
-		return durable.WritersUnknown, err
+		return writersUnknown, err
 	}
-	return durable.FindWriters(file), file.Close()
+	answer := nobodyWrites
+	switch some, known := durable.FindWriters(file); {
+	case some:
+		answer = somebodyWrites
+	case !known:
+		answer = writersUnknown
+	}
+	return answer, file.Close()
 }
 
 func (f diskFolder) Create(name string, perm uint32) (newFile, error) {

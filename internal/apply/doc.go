@@ -42,6 +42,10 @@
 // tree, while a landing is in progress: names .correx-ID-N (staged) and .correx-ID-Na (aside). For good, only where
 // somebody saved into what was being replaced: NAME.correx-kept-ID.
 //
+// BUG: a program that looks a name up before an exchange, is held up, and opens what it found only after that was compared
+// and removed writes into a removed file. What came out is asked about twice, when it is compared and when it is removed,
+// so it must be held up between these very two instants of its own; nothing a program can do closes that gap.
+//
 // Where the file system has no exchange, a swap moves the old content aside, looks at it, and moves the new one in; the
 // name is then missing for an instant, and nothing is ever renamed over. Elsewhere than on Linux nobody can be asked
 // whether a file is open for writing; what came out is then read once more before it is removed.

@@ -83,14 +83,18 @@ func (w *work) finishLinked(m *move, home folder) error {
 	return w.e.journalError("the ledger says that the landing is complete, but " + string(m.path) + " was not switched")
 }
 
-// sameEntry reports whether two names are one file.
+// sameEntry reports whether two names are one file. Where the system tells no inodes, equal files count as one: that one of
+// the names goes then loses nothing.
 func sameEntry(a folder, name string, b folder, other string) (bool, error) {
 	x, err := a.Lstat(name)
 	if err == nil {
 		var y durable.Info
-		if y, err = b.Lstat(other); err == nil {
-			return x.Ino != 0 && x.Ino == y.Ino && x.Dev == y.Dev, nil
+		if y, err = b.Lstat(other); err == nil && x.Ino != 0 && y.Ino != 0 {
+			return x.Ino == y.Ino && x.Dev == y.Dev, nil
 		}
+	}
+	if err == nil {
+		return equalEntry(a, name, b, other)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -98,11 +102,20 @@ func sameEntry(a folder, name string, b folder, other string) (bool, error) {
 	return false, err
 }
 
+func equalEntry(a folder, name string, b folder, other string) (bool, error) {
+	x, err := a.Pin(name)
+	if err != nil {
+		return false, err
+	}
+	y, err := b.Pin(other)
+	return x.SHA256 != "" && x.Equal(y), err
+}
+
 // dropOut removes what came out in this process. It was compared in full then; now it is enough that nothing about it has
 // changed since. Where nobody could say who had it open, it is compared in full once more.
 func (w *work) dropOut(m *move, home folder) error {
 	s := m.out.seen
-	if s.info.Kind != change.KindFile || s.writers != durable.WritersNone {
+	if s.info.Kind != change.KindFile || s.writers != nobodyWrites {
 		return w.drop(m, home, m.out.name, m.base)
 	}
 	info, err := home.Lstat(m.out.name)
@@ -112,11 +125,11 @@ func (w *work) dropOut(m *move, home folder) error {
 	if err != nil {
 		return err
 	}
-	writers, err := home.Writers(m.out.name)
+	writing, err := home.Writers(m.out.name)
 	if err != nil && !gone(err) {
 		return err
 	}
-	if info != s.info || writers != durable.WritersNone {
+	if info != s.info || writing != nobodyWrites {
 		return w.drop(m, home, m.out.name, m.base)
 	}
 	return w.remove(m, home, m.out.name, m.base)

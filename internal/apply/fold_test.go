@@ -69,7 +69,7 @@ func (f foldingFolder) Mkdir(name string, perm uint32) error {
 	return f.free(name, func() error { return f.diskFolder.Mkdir(name, perm) })
 }
 
-func (f foldingFolder) Writers(name string) (durable.Writers, error) {
+func (f foldingFolder) Writers(name string) (writers, error) {
 	return f.diskFolder.Writers(f.real(name))
 }
 
@@ -104,41 +104,42 @@ func TestCaseOnlyRename(t *testing.T) {
 			{"two", layout{"a": file("1"), "B": file("2")}, layout{"A": file("1"), "b": file("2")}},
 			{"link", layout{"L": lnk("x")}, layout{"l": lnk("x")}},
 		} {
-			for _, word := range []string{"", "commit"} {
-				f := &faults{}
-				if word != "" {
-					f.at, f.only = 1, func(op string) bool { return op == word }
-				}
-				r := newTrial(t, s, f)
-				e := newEngine(t, r.root, r.state, r.store, nil)
-				if folding {
-					e.tree = foldingTree{diskTree{e.root}}
-				}
-				must(t, e.Check(context.Background(), r.l.Steps))
-				out, err := e.Land(context.Background(), r.l, r.commit)
-				if (err == nil) != r.committed || errors.Is(err, ErrUnfinished) {
-					t.Fatalf("%s, folding %v: %v", s.name, folding, err)
-				}
-				r.expectWhole(t)
-				if word == "" {
-					back := Landing{ID: "back", RestorePerm: true}
-					for _, step := range out.Landed {
-						back.Steps = append(back.Steps, change.Step{Path: step.Path, Base: step.Result, Result: step.Base})
-					}
-					_, err := e.Land(context.Background(), back, r.commit)
-					must(t, err)
-					expectTree(t, r.root, s.before)
-				}
-			}
+			respell(t, s, folding, &faults{})
+			respell(t, s, folding, &faults{at: 1, only: func(op string) bool { return op == "commit" }})
 		}
 	}
+}
+
+func respell(t *testing.T, s scenario, folding bool, f *faults) {
+	t.Helper()
+	r := newTrial(t, s, f)
+	e := newEngine(t, r.root, r.store, nil)
+	if folding {
+		e.tree = foldingTree{diskTree{e.root}}
+	}
+	must(t, e.Check(context.Background(), r.l.Steps))
+	out, err := e.Land(context.Background(), r.l, r.commit)
+	if r.committed == f.fired || (err == nil) != r.committed || errors.Is(err, ErrUnfinished) {
+		t.Fatalf("%s, folding %v: %v", s.name, folding, err)
+	}
+	r.expectWhole(t)
+	if f.fired {
+		return
+	}
+	back := Landing{ID: "back", RestorePerm: true}
+	for _, step := range out.Landed {
+		back.Steps = append(back.Steps, change.Step{Path: step.Path, Base: step.Result, Result: step.Base})
+	}
+	_, err = e.Land(context.Background(), back, r.commit)
+	must(t, err)
+	expectTree(t, r.root, s.before)
 }
 
 // TestTwoNewSpellings creates two names that a folding disk takes for one: neither lands.
 func TestTwoNewSpellings(t *testing.T) {
 	s := scenario{"two", layout{"x": file("x")}, layout{"x": file("x"), "new": file("1"), "NEW": file("2")}}
 	r := newTrial(t, s, &faults{})
-	e := newEngine(t, r.root, r.state, r.store, nil)
+	e := newEngine(t, r.root, r.store, nil)
 	e.tree = foldingTree{diskTree{e.root}}
 	_, err := e.Land(context.Background(), r.l, r.commit)
 	var stale *StaleError
@@ -152,7 +153,7 @@ func TestTwoNewSpellings(t *testing.T) {
 func TestSpellingOfAnotherFile(t *testing.T) {
 	s := scenario{"other", layout{"Name": file("x"), "gone": file("g")}, layout{"Name": file("x"), "name": file("y")}}
 	r := newTrial(t, s, &faults{})
-	e := newEngine(t, r.root, r.state, r.store, nil)
+	e := newEngine(t, r.root, r.store, nil)
 	e.tree = foldingTree{diskTree{e.root}}
 	err := e.Check(context.Background(), r.l.Steps)
 	var stale *StaleError

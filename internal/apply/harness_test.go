@@ -152,12 +152,12 @@ func (d faultyFolder) Pin(name string) (change.Pin, error) {
 	return d.diskFolder.Pin(name)
 }
 
-func (d faultyFolder) Writers(name string) (durable.Writers, error) {
+func (d faultyFolder) Writers(name string) (writers, error) {
 	if err := d.step("writers", name); err != nil {
-		return durable.WritersUnknown, err
+		return writersUnknown, err
 	}
 	if d.f.nobodyKnows {
-		return durable.WritersUnknown, nil
+		return writersUnknown, nil
 	}
 	return d.diskFolder.Writers(name)
 }
@@ -330,10 +330,10 @@ func (s faultyShelf) Clear() error {
 	return s.shelf.Clear()
 }
 
-// newEngine returns an engine over root and state with f in between.
-func newEngine(t *testing.T, root, state string, images Images, f *faults) *Engine {
+// newEngine returns an engine over a root made by build, and its state folder, with f in between.
+func newEngine(t *testing.T, root string, images Images, f *faults) *Engine {
 	t.Helper()
-	e, err := Open(root, state, images)
+	e, err := Open(root, filepath.Join(filepath.Dir(root), "state"), images)
 	if err != nil {
 		t.Fatal(err)
 	}

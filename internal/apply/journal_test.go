@@ -44,7 +44,7 @@ func TestJournalIsPrivate(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%v, %v", info.Mode(), err)
 	}
-	e := newEngine(t, r.root, r.state, r.store, nil)
+	e := newEngine(t, r.root, r.store, nil)
 	p, err := e.Pending()
 	if err != nil || p == nil || p.ID != r.l.ID || p.Set != r.l.Set || !slices.Equal(p.Steps, r.l.Steps) {
 		t.Errorf("%+v, %v", p, err)
@@ -112,7 +112,7 @@ func TestJournalThatIsNotBelieved(t *testing.T) {
 			spoil(t, r.journal())
 			before, _ := read(t, r.root)
 			f := &faults{}
-			e := newEngine(t, r.root, r.state, r.store, f)
+			e := newEngine(t, r.root, r.store, f)
 			asked := false
 			_, err := e.Recover(context.Background(), func(Landing) (bool, error) { asked = true; return false, nil }, nil)
 			var bad *JournalError
@@ -132,7 +132,7 @@ func TestJournalThatIsNotBelieved(t *testing.T) {
 func TestRecoverAsksFirst(t *testing.T) {
 	r := interrupted(t, scenarios[len(scenarios)-1])
 	before, _ := read(t, r.root)
-	e := newEngine(t, r.root, r.state, r.store, nil)
+	e := newEngine(t, r.root, r.store, nil)
 	no := errors.New("no decision allows this")
 	if _, err := e.Recover(context.Background(), func(Landing) (bool, error) { return false, no }, nil); !errors.Is(err, no) {
 		t.Fatal(err)
@@ -194,11 +194,11 @@ func TestSetAside(t *testing.T) {
 
 func TestLandingLock(t *testing.T) {
 	root, state := build(t, layout{})
-	e := newEngine(t, root, state, memory{}, nil)
+	e := newEngine(t, root, memory{}, nil)
 	e.Holder = "correx approve, process 12"
 	unlock, err := e.Lock(context.Background())
 	must(t, err)
-	other := newEngine(t, root, state, memory{}, nil)
+	other := newEngine(t, root, memory{}, nil)
 	var held *durable.HeldError
 	if _, err := other.TryLock(); !errors.As(err, &held) || held.Holder != e.Holder {
 		t.Errorf("%v", err)

@@ -21,7 +21,7 @@ type seen struct {
 	// info is what a look without opening tells, taken before the content was read.
 	info durable.Info
 	// writers is only asked for regular files; of a folder's files it is the worst answer.
-	writers durable.Writers
+	writers writers
 	// bad lists where it differs from what was expected; none means it is that.
 	bad []StalePath
 }
@@ -93,7 +93,7 @@ func (s *seen) file(f folder, name string, at change.Path, want content) error {
 	var busy *durable.BusyError
 	switch {
 	case errors.As(err, &busy):
-		s.writers = durable.WritersSome
+		s.writers = somebodyWrites
 		s.bad = []StalePath{{Path: at, Expected: want.pin, Found: s.pin, Why: whyBusy}}
 		return nil
 	case gone(err):
@@ -104,7 +104,7 @@ func (s *seen) file(f folder, name string, at change.Path, want content) error {
 	switch {
 	case !s.pin.Equal(want.pin) || s.pin.Exists() != want.exists():
 		s.bad = want.differs(at, s.pin)
-	case s.writers == durable.WritersSome:
+	case s.writers == somebodyWrites:
 		s.bad = []StalePath{{Path: at, Expected: want.pin, Found: s.pin, Why: whyWriting}}
 	}
 	return nil
@@ -120,7 +120,6 @@ func (s *seen) folder(f folder, name string, at change.Path, want content) error
 	if err != nil {
 		return err
 	}
-	s.writers = durable.WritersNone
 	return errors.Join(s.entries(d, at, want.inner), d.Close())
 }
 
@@ -159,12 +158,7 @@ func (s *seen) entries(d folder, at change.Path, want []inner) error {
 func (s *seen) add(d folder, name string, at change.Path, want content) error {
 	got, err := examine(d, name, at, want)
 	s.bad = append(s.bad, got.bad...)
-	switch {
-	case got.writers == durable.WritersSome:
-		s.writers = durable.WritersSome
-	case got.writers == durable.WritersUnknown && got.pin.Kind == change.KindFile && s.writers == durable.WritersNone:
-		s.writers = durable.WritersUnknown
-	}
+	s.writers = max(s.writers, got.writers)
 	return err
 }
 

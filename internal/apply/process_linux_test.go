@@ -105,7 +105,7 @@ func TestKilled(t *testing.T) {
 		must(t, err)
 		ids := strings.Fields(string(raw))
 		_, store := killed.landing()
-		e := newEngine(t, root, state, store, nil)
+		e := newEngine(t, root, store, nil)
 		if unlock, err := e.TryLock(); err != nil {
 			t.Fatal(err)
 		} else {
@@ -186,7 +186,7 @@ func TestRealFullDisk(t *testing.T) {
 		write(t, root, p, n)
 	}
 	l, store := s.landing()
-	e := newEngine(t, root, state, store, nil)
+	e := newEngine(t, root, store, nil)
 	var c counter
 	_, err := e.Land(context.Background(), l, c.commit)
 	if !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrUnfinished) {
@@ -259,7 +259,7 @@ func TestOwnerThatCannotBePreserved(t *testing.T) {
 	s := scenario{"edit", layout{"f": file("old"), "a": file("a")}, layout{"f": file("new"), "a": file("A")}}
 	r := newTrial(t, s, &faults{})
 	must(t, os.Lchown(filepath.Join(r.root, "f"), 1234, 2345))
-	e := newEngine(t, r.root, r.state, r.store, r.f)
+	e := newEngine(t, r.root, r.store, r.f)
 	e.tree = chownless{e.tree}
 	var c counter
 	_, err := e.Land(context.Background(), r.l, c.commit)
@@ -270,7 +270,7 @@ func TestOwnerThatCannotBePreserved(t *testing.T) {
 	expectTree(t, r.root, s.before)
 	expectNoJournal(t, r.state)
 
-	e = newEngine(t, r.root, r.state, r.store, nil)
+	e = newEngine(t, r.root, r.store, nil)
 	_, err = e.Land(context.Background(), r.l, c.commit)
 	must(t, err)
 	info, err := e.root.Lstat("f")
@@ -307,7 +307,7 @@ func (chownlessFile) Resemble(*os.File, uint32) error {
 // TestAttributesAreKept edits a file with extended attributes, an ACL and unusual permission bits.
 func TestAttributesAreKept(t *testing.T) {
 	s := scenario{"edit", layout{"f": {text: "old", perm: 0o640}, "x": {text: "x", perm: 0o750}}, layout{"f": {text: "new", perm: 0o640}, "x": {text: "y", perm: 0o750}}}
-	root, state := build(t, s.before)
+	root, _ := build(t, s.before)
 	path := filepath.Join(root, "f")
 	if err := unix.Setxattr(path, "user.note", []byte("mine"), 0); err != nil {
 		t.Skip("no extended attributes here:", err)
@@ -317,7 +317,7 @@ func TestAttributesAreKept(t *testing.T) {
 	acl := "\x02\x00\x00\x00" + "\x01\x00\x06\x00" + none + "\x02\x00\x04\x00\x01\x00\x00\x00" + "\x04\x00\x04\x00" + none + "\x10\x00\x04\x00" + none + "\x20\x00\x00\x00" + none
 	aclErr := unix.Setxattr(path, "system.posix_acl_access", []byte(acl), 0)
 	l, store := s.landing()
-	e := newEngine(t, root, state, store, nil)
+	e := newEngine(t, root, store, nil)
 	var c counter
 	if _, err := e.Land(context.Background(), l, c.commit); err != nil {
 		t.Fatal(err)

@@ -25,9 +25,10 @@ func (e *Engine) Pending() (*Landing, error) {
 //
 // committed is asked once, before anything is written, whether the closing event of the landing is in the verified ledger;
 // it returns an error, which ends the recovery with nothing written, when no decision there allows these very steps. After
-// a yes, what the landing replaced is removed. After a no, everything goes back, and reverted is called, with the paths
-// that hold what somebody saved since, when the tree is on the disk and before the journal is cleared: a crash in between
-// calls it again. After an error the journal is still there.
+// a yes, what the landing replaced is removed. After a no, everything goes back, and reverted is called with the paths that
+// hold what somebody saved since, visible names of contents that could not stay at theirs among them. That is when the tree
+// is on the disk and before the journal is cleared: a crash in between calls it again. After an error the journal is still
+// there.
 func (e *Engine) Recover(
 	ctx context.Context, committed func(Landing) (bool, error), reverted func(Landing, []change.Path) error,
 ) (recovered bool, err error) {
@@ -78,7 +79,11 @@ func (w *work) takeBack(reverted func(Landing, []change.Path) error) error {
 	if err := w.flushPlaces(); err != nil {
 		return err
 	}
-	if err := reverted(w.l, w.leftPaths()); err != nil {
+	left := w.leftPaths()
+	for _, k := range w.kept {
+		left = append(left, k.Where)
+	}
+	if err := reverted(w.l, left); err != nil {
 		return err
 	}
 	return w.e.shelf.Clear()

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/internal/durable"
 )
@@ -59,14 +61,20 @@ func TestSavesAreNeverLost(t *testing.T) {
 	for _, s := range savers {
 		for _, slow := range []bool{false, true} {
 			for _, kind := range []string{"edit", "delete", "symlink"} {
-				t.Run(fmt.Sprintf("%s/%s/slow %v", s.name, kind, slow), func(t *testing.T) { race(t, s, kind, slow) })
+				t.Run(fmt.Sprintf("%s/%s/slow %v", s.name, kind, slow), func(t *testing.T) { lander{kind, slow}.race(t, s) })
 			}
 		}
 	}
 }
 
-func race(t *testing.T, s saver, kind string, slow bool) {
-	root, state := build(t, layout{"f": file("start")})
+// lander is somebody who lands over whatever is there.
+type lander struct {
+	kind string
+	slow bool
+}
+
+func (l lander) race(t *testing.T, s saver) {
+	root, _ := build(t, layout{"f": file("start")})
 	path := filepath.Join(root, "f")
 	landed, refused, kept := 0, 0, 0
 	for burst := range bursts {
@@ -91,7 +99,7 @@ func race(t *testing.T, s saver, kind string, slow bool) {
 		// over is what landings were made against.
 		over := map[string]bool{}
 		for attempt := 0; !done.Load() || attempt == 0; attempt++ {
-			base, out, err := landOver(t, root, state, kind, slow, fmt.Sprintf("%d-%d", burst, attempt))
+			base, out, err := l.land(t, root, fmt.Sprintf("%d-%d", burst, attempt))
 			kept += len(out.Kept)
 			switch {
 			case err == nil:
@@ -106,7 +114,7 @@ func race(t *testing.T, s saver, kind string, slow bool) {
 		saving.Wait()
 		list, _ := read(t, root)
 		found := list["f"].text == last || over[file(last).pin().SHA256]
-		if kind == "symlink" {
+		if l.kind == "symlink" {
 			// Who writes in place writes through the link that stands there, to the file it names.
 			for p, n := range list {
 				found = found || strings.HasPrefix(string(p), "landed ") && n.text == last
@@ -130,11 +138,11 @@ func race(t *testing.T, s saver, kind string, slow bool) {
 	}
 }
 
-// landOver pins what is there and lands something over it.
-func landOver(t *testing.T, root, state, kind string, slow bool, id string) (change.Pin, Outcome, error) {
+// land pins what is there and lands something over it.
+func (l lander) land(t *testing.T, root, id string) (change.Pin, Outcome, error) {
 	t.Helper()
 	store := memory{}
-	e := newEngine(t, root, state, store, &faults{slow: slow})
+	e := newEngine(t, root, store, &faults{slow: l.slow})
 	defer e.Close()
 	var text strings.Builder
 	base, err := e.root.Pin("f", &text)
@@ -147,7 +155,7 @@ func landOver(t *testing.T, root, state, kind string, slow bool, id string) (cha
 	result := file("landed " + id)
 	store[result.pin().SHA256] = result.text
 	step := change.Step{Path: "f", Base: base, Result: result.pin()}
-	switch kind {
+	switch l.kind {
 	case "delete":
 		step.Result = change.Absent()
 	case "symlink":
@@ -166,7 +174,7 @@ func TestHeldOpen(t *testing.T) {
 		l, store := s.landing()
 		w, err := os.OpenFile(filepath.Join(root, path), os.O_WRONLY, 0)
 		must(t, err)
-		e := newEngine(t, root, state, store, nil)
+		e := newEngine(t, root, store, nil)
 		var c counter
 		_, err = e.Land(context.Background(), l, c.commit)
 		var stale *StaleError
@@ -184,12 +192,11 @@ func TestHeldOpen(t *testing.T) {
 
 // TestOpenedInTheInstantBefore opens the file for writing at each step of the landing, and writes at each later one.
 func TestOpenedInTheInstantBefore(t *testing.T) {
-	s := scenario{"edit", layout{"f": file("old")}, layout{"f": file("new")}}
 	for _, unknown := range []bool{false, true} {
 		for opened := 1; ; opened++ {
 			more := false
 			for later := 1; later < 40; later += 3 {
-				if more = openThenWrite(t, s, unknown, opened, opened+later); !more {
+				if more = openThenWrite(t, unknown, opened, opened+later); !more {
 					break
 				}
 			}
@@ -200,8 +207,9 @@ func TestOpenedInTheInstantBefore(t *testing.T) {
 	}
 }
 
-func openThenWrite(t *testing.T, s scenario, unknown bool, opened, wrote int) (more bool) {
+func openThenWrite(t *testing.T, unknown bool, opened, wrote int) (more bool) {
 	t.Helper()
+	s := scenario{"edit", layout{"f": file("old")}, layout{"f": file("new")}}
 	n := 0
 	f := &faults{nobodyKnows: unknown}
 	r := newTrial(t, s, f)
@@ -243,4 +251,36 @@ func openThenWrite(t *testing.T, s scenario, unknown bool, opened, wrote int) (m
 	t.Fatalf("opened at %d (%s), wrote at %d (%s): lost; committed %v, kept %v, %v",
 		opened, f.trace[opened-1], wrote, f.trace[wrote-1], r.committed, out.Kept, got)
 	return false
+}
+
+// TestSpecialFileInTheInstantBefore puts a FIFO at the path just before it is switched: it is neither opened nor lost.
+func TestSpecialFileInTheInstantBefore(t *testing.T) {
+	for _, s := range []scenario{
+		{"edit", layout{"f": file("old")}, layout{"f": file("new")}},
+		{"delete", layout{"f": file("old"), "x": file("x")}, layout{"x": file("x")}},
+	} {
+		f := &faults{}
+		r := newTrial(t, s, f)
+		path := filepath.Join(r.root, "f")
+		once := false
+		f.hook = func(op string) {
+			if !once && (op == "exchange f" || op == "move away f") {
+				once = true
+				must(t, os.Remove(path))
+				must(t, unix.Mkfifo(path, 0o644))
+			}
+		}
+		_, _, err := r.land(t)
+		var stale *StaleError
+		if !errors.As(err, &stale) || stale.Paths[0].Found.Kind != change.KindOther || r.committed {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+		info, err := os.Lstat(path)
+		if err != nil || info.Mode().Type() != os.ModeNamedPipe {
+			t.Errorf("%s: %v, %v", s.name, info, err)
+		}
+		if entries, err := os.ReadDir(r.root); err != nil || len(entries) != len(s.before) {
+			t.Errorf("%s: %v, %v", s.name, entries, err)
+		}
+	}
 }

@@ -264,15 +264,27 @@ func (s scenario) landing() (Landing, memory) {
 	return Landing{ID: "e-" + s.name, Set: 7, Digest: "d", Steps: steps, RemoveFolders: emptied(s.before, s.after)}, store
 }
 
-// landed is l with permission bits as the umask of this process makes them for new files.
+// landed is what is in the tree after the landing: the layout after it, with permission bits as git and the umask make
+// them.
 func (s scenario) landed(t *testing.T) layout {
 	t.Helper()
 	mask := umask(t)
 	out := layout{}
 	for p, n := range s.after {
-		if old, ok := s.before[p]; !n.link && (!ok || old.link) {
-			n.perm = 0o666 | n.perm&0o111
-			n.perm &^= mask
+		old, ok := s.before[p]
+		runs := n.perm&0o100 != 0
+		switch {
+		case n.link:
+		case (!ok || old.link) && runs:
+			n.perm = 0o777 &^ mask
+		case !ok || old.link:
+			n.perm = 0o666 &^ mask
+		case runs == (old.perm&0o100 != 0):
+			n.perm = old.perm
+		case runs:
+			n.perm = old.perm | old.perm&0o444>>2
+		default:
+			n.perm = old.perm &^ 0o111
 		}
 		out[p] = n
 	}
@@ -318,7 +330,7 @@ func TestLand(t *testing.T) {
 func landOne(t *testing.T, s scenario, f *faults) {
 	root, state := build(t, s.before)
 	l, store := s.landing()
-	e := newEngine(t, root, state, store, f)
+	e := newEngine(t, root, store, f)
 	if err := e.Check(context.Background(), l.Steps); err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +365,7 @@ func landOne(t *testing.T, s scenario, f *faults) {
 	if !slices.Equal(made, wantMade) {
 		t.Errorf("made %q, want %q", made, wantMade)
 	}
-	undo(t, s, root, state, store, out)
+	undo(t, s, root, out)
 }
 
 // foldersMade are the folders that creates need; those of a file that becomes a folder come with it.
@@ -374,19 +386,19 @@ func foldersMade(s scenario) []string {
 }
 
 // undo takes a landing back by another one.
-func undo(t *testing.T, s scenario, root, state string, store memory, done Outcome) {
+func undo(t *testing.T, s scenario, root string, done Outcome) {
 	t.Helper()
+	_, store := s.landing()
 	back := Landing{ID: "e-undo", Set: 8, RestorePerm: true, RemoveFolders: done.Folders}
 	for _, step := range done.Landed {
 		back.Steps = append(back.Steps, change.Step{Path: step.Path, Base: step.Result, Result: step.Base})
 	}
-	e := newEngine(t, root, state, store, nil)
+	e := newEngine(t, root, store, nil)
 	var c counter
 	if _, err := e.Land(context.Background(), back, c.commit); err != nil {
 		t.Fatalf("undo: %v", err)
 	}
 	expectTree(t, root, s.before)
-	expectNoJournal(t, state)
 }
 
 func TestLargeContentIsStreamed(t *testing.T) {

@@ -22,7 +22,7 @@ func refuse(t *testing.T, s scenario, spoil func(root string)) error {
 	l, store := s.landing()
 	spoil(root)
 	before, dirs := read(t, root)
-	e := newEngine(t, root, state, store, nil)
+	e := newEngine(t, root, store, nil)
 	checked := e.Check(context.Background(), l.Steps)
 	var c counter
 	out, err := e.Land(context.Background(), l, c.commit)
@@ -53,13 +53,13 @@ func TestStaleNamesEveryPath(t *testing.T) {
 		layout{"a": file("A"), "b": script("b"), "d/e": file("E"), "l": lnk("y"), "n": file("n"), "o/p": file("p")},
 	}
 	err := refuse(t, s, func(root string) {
-		must(t, os.WriteFile(filepath.Join(root, "a"), []byte("mine"), 0o644))
+		write(t, root, "a", file("mine"))
 		must(t, os.Chmod(filepath.Join(root, "b"), 0o600))
 		must(t, os.Remove(filepath.Join(root, "c")))
 		must(t, os.RemoveAll(filepath.Join(root, "d")))
 		must(t, os.Remove(filepath.Join(root, "l")))
 		must(t, os.Mkdir(filepath.Join(root, "l"), 0o755))
-		must(t, os.WriteFile(filepath.Join(root, "n"), []byte("n"), 0o644))
+		write(t, root, "n", file("n"))
 		must(t, os.WriteFile(filepath.Join(root, "o"), []byte("o"), 0o644))
 	})
 	var stale *StaleError
@@ -207,8 +207,8 @@ func TestStepsThatMakeNoSense(t *testing.T) {
 		"folder":              {{Path: "f", Base: change.Pin{Kind: change.KindDir}, Result: a}},
 		"submodule":           {{Path: "f", Base: none, Result: change.Pin{Kind: change.KindSubmodule}}},
 	} {
-		root, state := build(t, layout{"x": file("x")})
-		e := newEngine(t, root, state, memory{}, nil)
+		root, _ := build(t, layout{"x": file("x")})
+		e := newEngine(t, root, memory{}, nil)
 		err := e.Check(context.Background(), steps)
 		var bad *StepsError
 		if !errors.As(err, &bad) {
@@ -262,7 +262,7 @@ func TestImagesAreNeededAndChecked(t *testing.T) {
 			}(),
 		} {
 			root, state := build(t, s.before)
-			e := newEngine(t, root, state, images, nil)
+			e := newEngine(t, root, images, nil)
 			var c counter
 			_, err := e.Land(context.Background(), l, c.commit)
 			if m, ok := images.(memory); ok && n.text == "old" && m[n.pin().SHA256] == "old" {
@@ -291,7 +291,7 @@ func TestCancelAtEveryStep(t *testing.T) {
 				}
 			}}
 			r := newTrial(t, s, f)
-			e := newEngine(t, r.root, r.state, r.store, f)
+			e := newEngine(t, r.root, r.store, f)
 			_, err := e.Land(ctx, r.l, r.commit)
 			cancel()
 			if (err == nil) != r.committed || err != nil && !errors.Is(err, context.Canceled) {
@@ -346,12 +346,12 @@ func TestFolderMovedUnderTheEngine(t *testing.T) {
 
 func TestHardLinkIsSplitNotWrittenThrough(t *testing.T) {
 	s := scenario{"link", layout{"a": file("v1")}, layout{"a": file("v2")}}
-	root, state := build(t, s.before)
+	root, _ := build(t, s.before)
 	if err := os.Link(filepath.Join(root, "a"), filepath.Join(root, "b")); err != nil {
 		t.Skip("no hard links here:", err)
 	}
 	l, store := s.landing()
-	e := newEngine(t, root, state, store, nil)
+	e := newEngine(t, root, store, nil)
 	var c counter
 	if _, err := e.Land(context.Background(), l, c.commit); err != nil {
 		t.Fatal(err)
@@ -408,7 +408,7 @@ func TestNothingIsWrittenByLooking(t *testing.T) {
 	root, state := build(t, s.before)
 	l, store := s.landing()
 	f := &faults{}
-	e := newEngine(t, root, state, store, f)
+	e := newEngine(t, root, store, f)
 	must(t, e.Check(context.Background(), l.Steps))
 	if p, err := e.Pending(); p != nil || err != nil {
 		t.Errorf("%v, %v", p, err)

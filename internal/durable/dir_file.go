@@ -7,22 +7,12 @@ import (
 	"os"
 )
 
-// Writers says whether anybody has a file open for writing.
-type Writers int
-
-// The answers. WritersUnknown is every answer elsewhere than on Linux, and on Linux where the file belongs to somebody
-// else or its file system has no leases.
-const (
-	WritersUnknown Writers = iota
-	WritersNone
-	WritersSome
-)
-
 // FindWriters asks whether anybody, in any process, has the file f open for writing or mapped for writing; f itself must
-// be open for reading only. The answer holds for the instant of the call: who opens the file later is not seen.
+// be open for reading only. The answer holds for the instant of the call: who opens the file later is not seen. It is not
+// known elsewhere than on Linux, and on Linux where the file belongs to somebody else or its file system has no leases.
 //
 // System calls: fcntl(F_SETLEASE, F_RDLCK), which is granted only if nobody writes, then F_UNLCK.
-func FindWriters(f *os.File) Writers { return findWriters(f) }
+func FindWriters(f *os.File) (some, known bool) { return findWriters(f) }
 
 // NewFile is a file made by Dir.Create. Not for use by several goroutines at once.
 type NewFile struct {

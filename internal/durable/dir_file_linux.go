@@ -19,18 +19,18 @@ func statFile(f *os.File) (Info, error) {
 	return infoOf(&st), err
 }
 
-func findWriters(f *os.File) Writers {
+func findWriters(f *os.File) (some, known bool) {
 	fd := f.Fd()
 	_, err := unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_RDLCK)
 	switch {
 	case errors.Is(err, unix.EAGAIN):
-		return WritersSome
+		return true, true
 	case err != nil:
-		return WritersUnknown
+		return false, false
 	}
 	// Giving back a lease that was just granted can only fail if it is gone already.
 	_, _ = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK)
-	return WritersNone
+	return false, true
 }
 
 // startFlush makes the file system allocate the file's blocks now. Its errors come back from Flush.

@@ -193,7 +193,7 @@ func statFile(f *os.File) (Info, error) {
 	return infoOf(info), nil
 }
 
-func findWriters(*os.File) Writers { return WritersUnknown }
+func findWriters(*os.File) (some, known bool) { return false, false }
 
 func startFlush(*os.File) {}
 

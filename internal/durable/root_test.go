@@ -328,6 +328,12 @@ func TestMoves(t *testing.T) {
 	if err := top.MoveNew("a", sub, "c"); err != nil {
 		t.Fatal(err)
 	}
+	if err := sub.MoveAway("c", sub, "b"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("MoveAway onto a file: %v", err)
+	}
+	if err := errors.Join(sub.MoveAway("c", top, "working"), top.MoveAway("working", sub, "c")); err != nil {
+		t.Error(err)
+	}
 	if removed, err := top.Rmdir("d"); removed || err != nil {
 		t.Errorf("Rmdir of a full folder: %v, %v", removed, err)
 	}
