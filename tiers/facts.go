@@ -23,6 +23,8 @@ type FileFacts struct {
 	LinkTarget change.Path
 	// CopyOf is a path whose content the proposed content repeats; "" for none. For a copy OldPath is looked at as well.
 	CopyOf change.Path
+	// Rollback: the change would bring back what git has recorded for the path, and what was changed since would be gone.
+	Rollback bool
 	// CorrexOwn: the path is correx's state, configuration or program, by the place this correx really uses.
 	CorrexOwn bool
 	// GitProgram is the key of git's configuration by which git runs or reads the path, such as "core.hooksPath".

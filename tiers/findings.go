@@ -157,6 +157,8 @@ func destructive(f FileFacts) []finding {
 		why = "deletes a file"
 	case c.Op == change.OpRetype, c.Base.Kind != c.Proposed.Kind:
 		why = fmt.Sprintf("replaces a %s by a %s", c.Base.Kind, c.Proposed.Kind)
+	case f.Rollback:
+		why = "takes back work that is not committed"
 	}
 	var found []finding
 	if why != "" {

@@ -43,7 +43,7 @@ func anyFile() *rapid.Generator[FileFacts] {
 			},
 			PreImageStored: !rare("stored"), Submodule: rare("submodule"), Ignored: rare("ignored"), HardLink: rare("hard link"),
 			UnderLink: rare("under link"), LinkOutside: rare("link outside"), CorrexOwn: rare("own"), BareRepository: rare("bare"),
-			ShadowsMakefile: rare("makefile"), UntrackedTooLarge: rare("untracked"),
+			ShadowsMakefile: rare("makefile"), Rollback: rare("rollback"), UntrackedTooLarge: rare("untracked"),
 			LinkTarget: rapid.SampledFrom([]change.Path{"", "a", ".env", ".git"}).Draw(t, "link target"),
 			CopyOf:     rapid.SampledFrom([]change.Path{"", "", "a", ".env"}).Draw(t, "copy of"),
 			GitProgram: rapid.SampledFrom([]string{"", "", "", "filter.x.clean"}).Draw(t, "program"),

@@ -178,7 +178,11 @@ func (g *Gate) update(ctx context.Context, decide func() ([]ledger.Draft, error)
 	if err != nil {
 		return err
 	}
-	return g.state.Fold(appended)
+	if err := g.state.Fold(appended); err != nil {
+		// The events are on the disk, whatever this process makes of them: nobody may act as if they were not.
+		return fmt.Errorf("%w: %w", durable.ErrFlush, err)
+	}
+	return nil
 }
 
 // lockLanding takes the worktree's landing lock and recovers what an interrupted landing left.

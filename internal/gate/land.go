@@ -148,11 +148,11 @@ func (g *Gate) land(ctx context.Context, e *projection.Entry) (string, error) {
 	switch {
 	case err == nil:
 		return credential, nil
-	case errors.As(err, &stale):
-		return "", g.recordStale(ctx, e.ID, stale)
 	case errors.Is(err, apply.ErrUnfinished) && g.landed(ctx, e.ID):
 		// Past the commit point only the removal of displaced files is left; the next command repeats it.
 		return credential, nil
+	case errors.As(err, &stale) && !errors.Is(err, apply.ErrUnfinished):
+		return "", g.recordStale(ctx, e.ID, stale)
 	}
 	return "", fmt.Errorf("change set #%d did not land: %w", e.ID, err)
 }

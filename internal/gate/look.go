@@ -391,10 +391,15 @@ func (g *Gate) gatherFacts(ctx context.Context, sh *shadow.Shadow, seen *observe
 	for _, f := range included {
 		ignored[f.Path] = true
 	}
+	recorded, err := g.repo.Recorded(ctx, replacedPaths(seen.changes))
+	if err != nil {
+		return err
+	}
 	after := afterLanding(seen.changes)
 	for i, c := range seen.changes {
 		facts := seen.facts[c.Path]
 		facts.Ignored = facts.Ignored || ignored[c.Path]
+		facts.Rollback = rollsBack(c, recorded[c.Path])
 		facts.PreImageStored = !c.Base.Exists() || g.store.Has(c.Base.SHA256)
 		g.treeFacts(&facts, c, programs, after)
 		if err := g.linkFacts(&facts, c, after); err != nil {
@@ -406,6 +411,23 @@ func (g *Gate) gatherFacts(ctx context.Context, sh *shadow.Shadow, seen *observe
 		seen.facts[c.Path] = facts
 	}
 	return nil
+}
+
+// replacedPaths are the paths where something is put in the place of something else.
+func replacedPaths(files []change.FileChange) []change.Path {
+	var list []change.Path
+	for _, c := range files {
+		if c.Op != change.OpRename && c.Base.Exists() && c.Proposed.Exists() {
+			list = append(list, c.Path)
+		}
+	}
+	return list
+}
+
+// rollsBack reports whether c puts back what git has recorded, as "git checkout" and "git reset --hard" in a shadow do, in
+// the place of work that git has not.
+func rollsBack(c change.FileChange, recorded []string) bool {
+	return c.Proposed.OID != "" && slices.Contains(recorded, c.Proposed.OID) && !slices.Contains(recorded, c.Base.OID)
 }
 
 // treeFacts fills in what the names around a changed path make of it.

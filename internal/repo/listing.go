@@ -88,6 +88,32 @@ func (r *Repo) listOthers(ctx context.Context) (result, error) {
 	return git.run(ctx, call{args: []string{"ls-files", "-z", "--others", "--exclude-standard"}})
 }
 
+// Recorded returns the object ids that git holds for each path, in the index and in HEAD; nothing for a path it has in
+// neither.
+func (r *Repo) Recorded(ctx context.Context, paths []change.Path) (map[change.Path][]string, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	entries, err := r.indexEntries(ctx, paths...)
+	if err != nil {
+		return nil, fmt.Errorf("look up what is staged: %w", err)
+	}
+	recorded := map[change.Path][]string{}
+	for _, e := range entries {
+		recorded[e.Path] = append(recorded[e.Path], e.OID)
+	}
+	for _, p := range paths {
+		_, oid, err := r.HeadEntry(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if oid != "" {
+			recorded[p] = append(recorded[p], oid)
+		}
+	}
+	return recorded, nil
+}
+
 // IgnoredFiles lists the files and symlinks in the tree that are not tracked and that git ignores, one by one, sorted.
 func (r *Repo) IgnoredFiles(ctx context.Context) ([]change.Path, error) {
 	git, err := r.reader(ctx)
