@@ -102,6 +102,14 @@ const (
 func (a *application) define(c *cli.Command, f command) *cli.Command {
 	c.HideHelpCommand = true
 	c.Flags = append(c.Flags, jsonFlag())
+	for _, f := range c.Flags {
+		switch f := f.(type) {
+		case *cli.BoolFlag:
+			f.DisableDefaultText = true
+		case *cli.DurationFlag:
+			f.DefaultText = "none"
+		}
+	}
 	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return err }
 	c.Action = func(ctx *cli.Context) error {
 		dir := a.env.Dir

@@ -85,6 +85,9 @@ func approveOne(ctx context.Context, c call, s *site, who gate.Person, id int) (
 		return gate.Result{}, err
 	}
 	if who.How == "terminal" {
+		if err := s.CheckFresh(ctx, e, o.Only); err != nil {
+			return gate.Result{}, err
+		}
 		if err := showAndAsk(ctx, c, s, e, o.Only); err != nil {
 			return gate.Result{}, err
 		}
@@ -95,6 +98,13 @@ func approveOne(ctx context.Context, c call, s *site, who gate.Person, id int) (
 // showAndAsk shows the card and asks. A card that could not show everything needs a typed word. No is exit 4's business
 // only when it is a decision: leaving the question is not one, so the set goes on waiting.
 func showAndAsk(ctx context.Context, c call, s *site, e *projection.Entry, only []change.Path) error {
+	all := len(e.Files)
+	if len(only) > 0 {
+		part := *e
+		part.Only = only
+		part.Files, part.Outcomes = part.Chosen(), nil
+		e = &part
+	}
 	shown, err := renderCard(ctx, c, s, e, c.env.Stderr)
 	if err != nil {
 		return err
@@ -104,7 +114,7 @@ func showAndAsk(ctx context.Context, c call, s *site, e *projection.Entry, only 
 	}
 	question := fmt.Sprintf("approve #%d", e.ID)
 	if len(only) > 0 {
-		question = fmt.Sprintf("approve %d of %d files of #%d", len(only), len(e.Files), e.ID)
+		question = fmt.Sprintf("approve these %d of %d files of #%d", len(only), all, e.ID)
 	}
 	yes := false
 	if shown.whole {
@@ -145,6 +155,11 @@ func approveStaged(ctx context.Context, c call) (*reply, error) {
 	if check.Set == 0 {
 		return &reply{json: submissionJSON{Sets: []setJSON{}}, notices: s.words(), text: func(w io.Writer) {
 			fmt.Fprintln(w, "nothing to approve: what is staged passes")
+			for _, e := range s.State().Waiting(s.Worktree()) {
+				if e.Origin == change.OriginCommit {
+					fmt.Fprintf(w, "  #%d waits from a commit that did not leave it staged: correx approve %d\n", e.ID, e.ID)
+				}
+			}
 		}}, nil
 	}
 	e, err := s.Set(check.Set)

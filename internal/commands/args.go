@@ -3,6 +3,7 @@ package commands
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -54,6 +55,16 @@ func (n *normalizer) word(word string) error {
 	if len(n.commands) == 0 || len(n.args) > 0 {
 		n.args = append(n.args, word)
 		return nil
+	}
+	if n.current == nil {
+		switch word {
+		case "help":
+			n.help = true
+			return nil
+		case "version":
+			n.front = append(n.front, "--version")
+			return nil
+		}
 	}
 	for _, c := range n.commands {
 		if c.HasName(word) {
@@ -109,6 +120,9 @@ func (n *normalizer) flag(word string, rest []string) (int, error) {
 	dashed := "--" + def.Names()[0]
 	switch {
 	case isOptionalValue(def):
+		if _, err := time.ParseDuration(firstOf(rest)); !hasValue && err == nil {
+			return 0, &gate.UsageError{Problem: "--" + name + " takes its value with =", Hint: fmt.Sprintf("--%s=%s", name, rest[0])}
+		}
 		if !hasValue {
 			value = waitForever
 		}
@@ -116,7 +130,7 @@ func (n *normalizer) flag(word string, rest []string) (int, error) {
 		return 0, nil
 	case !takesValue(def):
 		if hasValue {
-			return 0, &gate.UsageError{Problem: fmt.Sprintf("flag --%s takes no value", name)}
+			return 0, &gate.UsageError{Problem: fmt.Sprintf("flag %q takes no value", word)}
 		}
 		*into = append(*into, dashed)
 		return 0, nil
@@ -124,10 +138,17 @@ func (n *normalizer) flag(word string, rest []string) (int, error) {
 		*into = append(*into, dashed+"="+value)
 		return 0, nil
 	case len(rest) == 0:
-		return 0, &gate.UsageError{Problem: fmt.Sprintf("flag --%s needs a value", name)}
+		return 0, &gate.UsageError{Problem: fmt.Sprintf("flag %q needs a value", word)}
 	}
 	*into = append(*into, dashed+"="+rest[0])
 	return 1, nil
+}
+
+func firstOf(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	return words[0]
 }
 
 func (n *normalizer) find(name string) cli.Flag {

@@ -34,7 +34,7 @@ func (a *application) checkCommand() *cli.Command {
 		if err != nil {
 			return nil, err
 		}
-		return &reply{json: checkOf(check), notices: s.words(), code: codeOfCheck(s, check), text: func(w io.Writer) {
+		return &reply{json: checkOf(check), notices: s.words(), code: codeOfCheck(check), text: func(w io.Writer) {
 			if check.Passed() {
 				fmt.Fprintf(w, "%s, all may be committed\n", count(check.Staged, "staged path"))
 				return
@@ -72,7 +72,7 @@ func checkOf(check *gate.StagedCheck) checkJSON {
 }
 
 // codeOfCheck is what blocks the commit: policy, a person's no, or an answer that is still to come.
-func codeOfCheck(s *site, check *gate.StagedCheck) int {
+func codeOfCheck(check *gate.StagedCheck) int {
 	code := codeDone
 	for _, b := range check.Blocked {
 		switch {
@@ -89,7 +89,7 @@ func codeOfCheck(s *site, check *gate.StagedCheck) int {
 
 // blockMessage is what the hook prints when it stops a commit.
 func blockMessage(s *site, check *gate.StagedCheck) string {
-	in := review.HookInput{Staged: check.Staged, Set: check.Set, Exit: codeOfCheck(s, check)}
+	in := review.HookInput{Staged: check.Staged, Set: check.Set, Temporary: !s.repo.OwnIndex(), Exit: codeOfCheck(check)}
 	for _, b := range check.Blocked {
 		in.Blocked = append(in.Blocked, review.HookPath{
 			File: b.File, Verdict: b.Verdict, Set: b.Set, State: b.State, Reason: b.Reason, By: b.By,

@@ -50,10 +50,13 @@ func runDoctor(ctx context.Context, c call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	// What is wrong with the settings is one of the findings; the rest is looked at on the defaults.
+	s.config = config.Default()
+	confErr := s.configure(c)
 	list := []checkup{checkGit(ctx, s)}
 	list = append(list, checkHooks(ctx, c, s)...)
 	list = append(list, checkDisk(s)...)
-	list = append(list, checkConfig(ctx, c, s)...)
+	list = append(list, checkConfig(ctx, c, s, confErr)...)
 	list = append(list, checkLedger(s))
 	list = append(list, checkLeftovers(ctx, c, s)...)
 	r := &reply{json: struct {
@@ -141,14 +144,17 @@ func caseWord(folds bool) string {
 	return "kept apart"
 }
 
-// checkConfig reports the layers that were read. Reading them succeeded, or the command would have stopped before.
-func checkConfig(ctx context.Context, c call, s *site) []checkup {
+// checkConfig reports the layers of settings, and what is wrong with them.
+func checkConfig(ctx context.Context, c call, s *site, problem error) []checkup {
 	x := checkup{"config", markOK, "built-in defaults", ""}
 	own, _ := c.env.userConfig()
 	for _, p := range []string{own, filepath.Join(s.repo.Root(), configName), filepath.Join(s.repo.Root(), config.LocalFile)} {
 		if _, err := os.Lstat(p); err == nil {
 			x.Text += ", " + p
 		}
+	}
+	if problem != nil {
+		x = checkup{"config", markFail, problem.Error(), "edit that line; every other command stops with exit 2 until then"}
 	}
 	list := []checkup{x}
 	for _, n := range s.notices {
@@ -177,8 +183,8 @@ func checkLedger(s *site) checkup {
 
 // checkLeftovers looks for what a crash or a removed folder left behind.
 func checkLeftovers(ctx context.Context, c call, s *site) []checkup {
-	full, err := open(ctx, c)
-	if err != nil {
+	full := s
+	if err := full.openGate(ctx, c); err != nil {
 		return []checkup{{"recovery", markFail, err.Error(), "correx fsck"}}
 	}
 	defer full.Close()

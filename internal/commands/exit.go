@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/correx/correx/internal/apply"
 	"github.com/correx/correx/internal/change"
@@ -133,9 +134,9 @@ func hintOf(err error) string {
 	case errors.As(err, &person):
 		return "a person runs it in a terminal, in the repository"
 	case errors.As(err, &worktree):
-		return "correx -C <that worktree> …"
+		return "git worktree list, then correx -C DIR … in that one"
 	case errors.As(err, &stale) && !stale.Undo:
-		return "correx shadow reset PATH, or submit again"
+		return fmt.Sprintf("correx show %d; the agent resets those paths in its shadow and proposes the change again", stale.ID)
 	case errors.Is(err, ledger.ErrCorrupt):
 		return "correx fsck"
 	}

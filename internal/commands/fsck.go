@@ -23,7 +23,7 @@ func runFsck(ctx context.Context, c call) (*reply, error) {
 	if err := noArgs(c); err != nil {
 		return nil, err
 	}
-	s, err := locate(ctx, c)
+	s, err := locateConfigured(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/correx/correx/internal/gate"
 	"github.com/correx/correx/internal/repo"
 	"github.com/correx/correx/internal/review"
+	"github.com/correx/correx/shadow"
 )
 
 func (a *application) hookCommand() *cli.Command {
@@ -28,6 +29,10 @@ func (a *application) hookCommand() *cli.Command {
 func runHook(ctx context.Context, c call) (*reply, error) {
 	if name := c.Args().First(); name != "pre-commit" {
 		return nil, &gate.UsageError{Problem: fmt.Sprintf("unknown hook %q: this version knows pre-commit", name), Hint: "correx hooks status"}
+	}
+	if _, inside, err := shadow.Locate(c.dir); inside && err == nil {
+		// Commits in a shadow are the agent's own business: nothing leaves by them.
+		return &reply{}, nil
 	}
 	r, err := openForHook(ctx, c)
 	if err != nil {
@@ -57,7 +62,7 @@ func runHook(ctx context.Context, c call) (*reply, error) {
 	if _, err := io.WriteString(c.env.Stderr, blockMessage(s, check)); err != nil {
 		return nil, err
 	}
-	return &reply{code: codeOfCheck(s, check)}, nil
+	return &reply{json: checkOf(check), code: codeOfCheck(check)}, nil
 }
 
 // broken says that the commit stops because correx cannot look, not because of what is in it.

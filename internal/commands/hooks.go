@@ -24,17 +24,20 @@ func (a *application) hooksCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			one("install", "install the git hooks, keeping those that are there", "Twice is the same as once.", runHooksInstall),
 			one("uninstall", "take the git hooks out again, byte for byte", "A person's command.", runHooksUninstall),
-			one("status", "show which hooks are in effect", "", runHooksStatus),
+			one("status", "show which hooks are in effect", "Exit 1 when one is missing or broken.", runHooksStatus),
 		},
 	})
 }
 
 // hooksSite finds the hooks folder that git really uses.
 func hooksSite(ctx context.Context, c call) (*site, hooks.Options, error) {
-	if name := c.Args().First(); c.NArg() > 1 || name != "" && name != "git" {
+	if c.NArg() > 1 {
+		return nil, hooks.Options{}, &gate.UsageError{Problem: fmt.Sprintf("unexpected argument %q", c.Args().Get(1)), Hint: c.Command.HelpName + " git"}
+	}
+	if name := c.Args().First(); name != "" && name != "git" {
 		return nil, hooks.Options{}, &gate.UsageError{Problem: fmt.Sprintf("unknown kind of hooks %q: this version knows git", name), Hint: "correx hooks " + c.Command.Name + " git"}
 	}
-	s, err := locate(ctx, c)
+	s, err := locateConfigured(ctx, c)
 	if err != nil {
 		return nil, hooks.Options{}, err
 	}
@@ -44,7 +47,18 @@ func hooksSite(ctx context.Context, c call) (*site, hooks.Options, error) {
 
 func hookOptions(ctx context.Context, env Env, s *site) (hooks.Options, error) {
 	dir, err := s.repo.HooksDir(ctx)
-	return hooks.Options{Dir: dir.Path, State: gate.StateDir(s.repo.CommonDir()), Binary: env.Executable}, err
+	if err != nil {
+		return hooks.Options{}, err
+	}
+	switch {
+	case dir.InTree:
+		s.notices = append(s.notices, fmt.Sprintf(
+			"core.hooksPath leads into the tree (%s): a hook committed there stops everybody who has no correx at %s", dir.Path, env.Executable))
+	case dir.Configured && dir.Scope != "local" && dir.Scope != "worktree":
+		s.notices = append(s.notices, fmt.Sprintf(
+			"core.hooksPath is set for all your repositories (%s): the hook there looks at commits in every one of them", dir.Path))
+	}
+	return hooks.Options{Dir: dir.Path, State: gate.StateDir(s.repo.CommonDir()), Binary: env.Executable}, nil
 }
 
 func runHooksInstall(ctx context.Context, c call) (*reply, error) {

@@ -27,13 +27,14 @@ type setJSON struct {
 	Risk      change.Risk     `json:"risk"`
 	Verdict   change.Outcome  `json:"verdict"`
 	Reasons   []change.Reason `json:"reasons"`
-	Why       []string        `json:"why,omitempty"`
+	Why       []string        `json:"why"`
 	SettledBy string          `json:"settled_by"`
 	Message   string          `json:"message"`
 	Parent    int             `json:"parent,omitempty"`
 	Reverts   int             `json:"reverts,omitempty"`
 	UndoneBy  int             `json:"undone_by,omitempty"`
 	By        int             `json:"superseded_by,omitempty"`
+	Rest      int             `json:"rest,omitempty"`
 	Digest    string          `json:"digest"`
 	Files     []fileJSON      `json:"files"`
 	Undo      string          `json:"undo"`
@@ -159,6 +160,9 @@ func setOf(e *projection.Entry) setJSON {
 	if s.Reasons == nil {
 		s.Reasons = []change.Reason{}
 	}
+	if s.Why == nil {
+		s.Why = []string{}
+	}
 	for i, f := range e.Files {
 		j := fileJSON{
 			Op: f.Op, OldMode: f.Base.GitMode(), NewMode: f.Proposed.GitMode(), BaseSHA: f.Base.SHA256,
@@ -183,7 +187,7 @@ func setOf(e *projection.Entry) setJSON {
 // resultOf renders what a command made of a set, with the credential that only this answer holds.
 func resultOf(r gate.Result) setJSON {
 	s := setOf(r.Entry)
-	s.Undo = r.Credential
+	s.Undo, s.Rest = r.Credential, r.Rest
 	if r.Err != nil {
 		s.Error = r.Err.Error()
 	}

@@ -14,7 +14,7 @@ import (
 func (a *application) logCommand() *cli.Command {
 	return a.define(&cli.Command{
 		Name: "log", Category: groupEveryday, ArgsUsage: "[ID]", Usage: "show what was proposed and decided, newest first",
-		Description: "One line a change set; with a number, its events from staged on. --json prints an event a line, oldest first.\n\n" +
+		Description: "One line a change set; with a number, its events from staged on. --json prints an event a line, oldest first,\neach one JSON object.\n\n" +
 			"   correx log\n   correx log 12\n   correx log --json\n\n" + exitHelp(codeDone, codeFailed, codeUsage, codeCorrupt),
 	}, runLog)
 }

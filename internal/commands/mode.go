@@ -14,7 +14,7 @@ import (
 func (a *application) modeCommand() *cli.Command {
 	return a.define(&cli.Command{
 		Name: "mode", Category: groupDeciding, ArgsUsage: "[NAME]", Usage: "show or set what passes without a person",
-		Description: "deny: nothing. prompt: everything asks. auto: small, scoped, undoable changes land by themselves.\n" +
+		Description: "deny: nothing. prompt: everything asks. auto: small, scoped, undoable changes land by themselves.\nyolo: everything lands but what is denied or hard-protected; asked for by a typed word, or --yes.\n" +
 			"Setting it is a person's command and is recorded. A repository's configuration may keep it stricter.\n\n" +
 			"   correx mode\n   correx mode prompt\n\n" + exitHelp(codeDone, codeFailed, codeUsage, codeNotAllowed, codeCorrupt),
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "confirm yolo without being asked"}},

@@ -2,6 +2,8 @@ package commands
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -56,5 +58,11 @@ func runTurnDown(ctx context.Context, c call, what string, do turnDown) (*reply,
 	}
 	r := resultsReply("", done, s.words())
 	r.code = codeDone
+	r.text = func(w io.Writer) {
+		for _, x := range done {
+			fmt.Fprintln(w, summary(x.Entry))
+			answerLines(w, x.Entry, false)
+		}
+	}
 	return r, nil
 }

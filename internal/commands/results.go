@@ -28,7 +28,7 @@ func resultLines(w io.Writer, r gate.Result) {
 			fmt.Fprintf(w, "  undo: correx undo %s\n", r.Credential)
 		}
 		if e.State == change.StatePartiallyAccepted {
-			fmt.Fprintf(w, "  %d of %d files landed; the rest waits under a number of its own\n", len(e.Chosen()), len(e.Files))
+			fmt.Fprintf(w, "  %d of %d files landed; the rest is #%d\n", len(e.Chosen()), len(e.Files), r.Rest)
 		}
 		if d := e.Decision; d.Steering != "" {
 			fmt.Fprintf(w, "  steering: %s\n", visible(d.Steering))
@@ -47,11 +47,14 @@ func resultLines(w io.Writer, r gate.Result) {
 	case change.StateDenied:
 		fmt.Fprintf(w, "  why: %s\n", visible(why(e)))
 	case change.StateRejected, change.StateSkipped, change.StateUndone:
-		answerLines(w, e)
+		answerLines(w, e, true)
 	case change.StateStale:
 		for _, p := range e.Stale {
-			fmt.Fprintf(w, "  moved: %s\n", visible(string(p.Path)))
+			path, _ := review.EscapePath(p.Path)
+			fmt.Fprintf(w, "  changed in the real tree meanwhile: %s\n", path)
 		}
+		fmt.Fprintln(w, "  nothing was written; agent: keep what you need of the shadow's files, bring them to the real tree's content")
+		fmt.Fprintln(w, "  with correx shadow reset PATH (their edits are given up), make the change again and submit")
 	}
 	if r.Err != nil {
 		fmt.Fprintf(w, "  not landed: %s\n", visible(r.Err.Error()))
@@ -59,7 +62,7 @@ func resultLines(w io.Writer, r gate.Result) {
 }
 
 // answerLines gives a person's answer as an answer, not as a failure.
-func answerLines(w io.Writer, e *projection.Entry) {
+func answerLines(w io.Writer, e *projection.Entry, toAgent bool) {
 	d := e.Decision
 	if e.State == change.StateUndone {
 		fmt.Fprintf(w, "  taken back by #%d; the same bytes are not asked about again\n", e.UndoneBy)
@@ -74,7 +77,7 @@ func answerLines(w io.Writer, e *projection.Entry) {
 	if d.Steering != "" {
 		fmt.Fprintf(w, "  steering: %s\n", visible(d.Steering))
 	}
-	if e.State == change.StateRejected {
+	if e.State == change.StateRejected && toAgent {
 		fmt.Fprintln(w, "  this is a person's answer, not a failure: the same bytes are refused without asking again")
 	}
 }
@@ -133,9 +136,20 @@ func why(e *projection.Entry) string {
 func resultsReply(session string, results []gate.Result, notices []string) *reply {
 	j := submissionJSON{Session: session, Sets: []setJSON{}, Notices: notices}
 	r := &reply{notices: notices}
+	again := codeDone
+	fresh := false
 	for _, x := range results {
 		j.Sets = append(j.Sets, resultOf(x))
+		if x.Again {
+			again = worse(again, codeOfResult(x))
+			continue
+		}
+		fresh = true
 		r.code = worse(r.code, codeOfResult(x))
+	}
+	// What is only reported again counts where there is nothing else to say.
+	if !fresh {
+		r.code = again
 	}
 	r.json = j
 	r.text = func(w io.Writer) {

@@ -32,7 +32,7 @@ func (a *application) shadowListCommand() *cli.Command {
 				fmt.Fprintln(w, "no shadow is open")
 			}
 			for _, x := range s.State().OpenSessions(s.Worktree()) {
-				fmt.Fprintf(w, "%s  %-5s  %s  %s\n", x.Session, x.Backend, review.Age(now.Sub(x.OpenedAt)), visible(x.Tree))
+				fmt.Fprintf(w, "%s%s  %s, %s  %s\n", x.Session, sessionWords(x.Name, x.Agent), x.Backend, review.Age(now.Sub(x.OpenedAt)), visible(x.Tree))
 			}
 		}}, nil
 	})

@@ -34,7 +34,11 @@ func runShow(ctx context.Context, c call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reply{json: setOf(e), notices: s.words(), text: func(w io.Writer) { _, _ = io.WriteString(w, card.text) }}, nil
+	whole, err := s.Result(e.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &reply{json: resultOf(whole), notices: s.words(), text: func(w io.Writer) { _, _ = io.WriteString(w, card.text) }}, nil
 }
 
 // oneSet opens the site and the one change set that the arguments name.

@@ -28,13 +28,18 @@ type site struct {
 
 // open finds the repository that c.dir belongs to, also from inside one of its shadows, and opens the gate on it.
 func open(ctx context.Context, c call) (*site, error) {
-	s, err := locate(ctx, c)
+	s, err := locateConfigured(ctx, c)
 	if err != nil {
 		return nil, err
 	}
+	return s, s.openGate(ctx, c)
+}
+
+// openGate opens the gate on the repository that was found.
+func (s *site) openGate(ctx context.Context, c call) error {
 	home, err := c.env.shadowHome()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if s.config.Shadow.Dir != "" {
 		home = s.config.Shadow.Dir
@@ -45,12 +50,15 @@ func open(ctx context.Context, c call) (*site, error) {
 	if err == nil && !s.inside {
 		s.FollowMove(ctx)
 	}
-	return s, err
+	return err
 }
 
-// locate finds the repository and reads its configuration, without opening the ledger.
+// locate finds the repository, without reading its configuration or opening the ledger.
 func locate(ctx context.Context, c call) (*site, error) {
 	s := &site{dir: c.dir}
+	if c.dir == "" {
+		return nil, &exitError{code: codeFailed, text: "the folder this runs in is gone", hint: "cd to the repository"}
+	}
 	var err error
 	if s.marker, s.inside, err = shadow.Locate(c.dir); err != nil {
 		return nil, err
@@ -63,9 +71,21 @@ func locate(ctx context.Context, c call) (*site, error) {
 		if s.inside {
 			return nil, &exitError{
 				code: codeFailed, text: fmt.Sprintf("the repository of this shadow is not at %q: %v", at, err),
-				hint: "correx shadow list, in the repository where it is now",
+				hint: "correx shadow list, in the repository where it is now; if it is gone for good, remove " + filepath.Dir(s.marker.Tree),
 			}
 		}
+		if errors.Is(err, repo.ErrNotRepository) {
+			return nil, &exitError{code: codeFailed, text: fmt.Sprintf("%q is not a git repository, nor in one", at), hint: "git init, or correx -C DIR …"}
+		}
+		return nil, err
+	}
+	return s, nil
+}
+
+// locateConfigured is locate, with the configuration read.
+func locateConfigured(ctx context.Context, c call) (*site, error) {
+	s, err := locate(ctx, c)
+	if err != nil {
 		return nil, err
 	}
 	return s, s.configure(c)
@@ -117,7 +137,7 @@ func (s *site) session(c call) (string, error) {
 	if s.inside {
 		x, ok := s.State().Sessions[s.marker.Session]
 		if !ok || x.Tree != s.marker.Tree {
-			return "", &gate.UsageError{Problem: fmt.Sprintf("this folder says it is the shadow of session %q, the ledger knows none such here", s.marker.Session)}
+			return "", &gate.UsageError{Problem: fmt.Sprintf("this folder says it is the shadow of session %q, the ledger knows none such here", s.marker.Session), Hint: "correx doctor, in the repository"}
 		}
 		return s.marker.Session, nil
 	}
@@ -198,7 +218,7 @@ func ids(args []string) ([]int, error) {
 
 func noArgs(c call) error {
 	if c.NArg() > 0 {
-		return &gate.UsageError{Problem: fmt.Sprintf("unexpected argument %q", c.Args().First()), Hint: "correx " + c.Command.Name + " --help"}
+		return &gate.UsageError{Problem: fmt.Sprintf("unexpected argument %q", c.Args().First()), Hint: c.Command.HelpName + " --help"}
 	}
 	return nil
 }

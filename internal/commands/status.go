@@ -43,7 +43,7 @@ func runStatus(ctx context.Context, c call) (*reply, error) {
 	return &reply{json: j, notices: s.words(), text: func(w io.Writer) {
 		fmt.Fprintf(w, "mode %s, %s open, %s\n", j.Mode, count(len(j.Sessions), "shadow"), waitingWords(len(waiting)))
 		for _, x := range j.Sessions {
-			fmt.Fprintf(w, "  shadow %s  %s\n", x.Session, visible(x.Path))
+			fmt.Fprintf(w, "  shadow %s%s  %s\n", x.Session, sessionWords(x.Name, x.Agent), visible(x.Path))
 		}
 		for _, e := range waiting {
 			fmt.Fprintf(w, "%s, %s\n", summary(e), review.Age(now.Sub(e.CreatedAt)))
@@ -52,6 +52,9 @@ func runStatus(ctx context.Context, c call) (*reply, error) {
 				fmt.Fprintln(w, "  no longer fresh: a file it is based on has changed since")
 			}
 			fmt.Fprintf(w, "  person: correx approve %d, or correx reject %d --reason TEXT\n", e.ID, e.ID)
+		}
+		if len(recent) > 0 {
+			fmt.Fprintln(w, "newest landed:")
 		}
 		for _, e := range recent {
 			fmt.Fprintln(w, summary(e))
@@ -68,6 +71,18 @@ func recentlyLanded(s *site, most int) []*projection.Entry {
 		if e := list[i]; e.State.Landed() && e.Origin != change.OriginUndo {
 			out = append(out, e)
 		}
+	}
+	return out
+}
+
+// sessionWords adds a session's name and agent to its id.
+func sessionWords(name, agent string) string {
+	out := ""
+	if name != "" {
+		out += fmt.Sprintf(" %q", name)
+	}
+	if agent != "" {
+		out += " (agent " + visible(agent) + ")"
 	}
 	return out
 }

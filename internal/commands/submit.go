@@ -24,7 +24,7 @@ func (a *application) submitCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "what the change is for, in `TEXT`"},
 			&cli.BoolFlag{Name: "each", Usage: "one change set for every file that does not depend on another"},
-			&cli.StringFlag{Name: "wait", Usage: "wait for the decision, at most `DUR` (for ever without a value)"},
+			&cli.StringFlag{Name: "wait", Usage: "wait for the decision; at most `=DUR`, for ever without"},
 			&cli.BoolFlag{Name: "diff", Usage: "show the diff of what was proposed"},
 			&cli.StringFlag{Name: "session", Usage: "the session's id or name, outside its shadow"},
 		},
@@ -133,15 +133,17 @@ func awaitAll(ctx context.Context, s *site, results []gate.Result, limit time.Du
 		defer cancel()
 	}
 	var numbers []int
+	list := ""
 	for _, r := range results {
 		numbers = append(numbers, r.ID)
+		list += fmt.Sprintf(" %d", r.ID)
 	}
 	now, err := s.Wait(ctx, numbers)
 	for i := range now {
-		results[i].Entry = now[i].Entry
+		results[i].Entry, results[i].Rest, results[i].Again = now[i].Entry, now[i].Rest, false
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &exitError{code: codeTimeout, text: fmt.Sprintf("waiting timed out after %s: nobody decided yet", limit), hint: "correx wait"}
+		return &exitError{code: codeTimeout, text: fmt.Sprintf("waiting timed out after %s: nobody decided yet", limit), hint: "correx wait" + list}
 	}
 	return err
 }

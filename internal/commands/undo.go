@@ -2,6 +2,8 @@ package commands
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -32,6 +34,9 @@ func runUndo(ctx context.Context, c call) (*reply, error) {
 	word := c.Args().First()
 	if undo.IsCredential(word) {
 		return undoCredential(ctx, c, s, word)
+	}
+	if strings.HasPrefix(word, "u-") {
+		return nil, &gate.UsageError{Problem: fmt.Sprintf("%q is not a whole credential: u- and 26 letters and digits", word), Hint: "correx undo ID"}
 	}
 	var numbers []int
 	if !c.Bool("last") {

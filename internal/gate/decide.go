@@ -70,7 +70,9 @@ func (g *Gate) Approve(ctx context.Context, id int, o DecideOptions) (Result, er
 	if err == nil {
 		g.foldSession(ctx, e.Session)
 	}
-	return Result{Entry: g.state.Sets[id], Credential: credential}, err
+	r := g.result(g.state.Sets[id])
+	r.Credential = credential
+	return r, err
 }
 
 // imagesThere makes sure that what is about to land, and what takes it back, is in the store.

@@ -20,14 +20,12 @@ func (m *model) submit(n int) {
 			}
 		}
 	}
-	m.rt.Logf("SUBMIT %d %v each %v held %v base %v", n, o.Paths, o.Each, side.held, side.base)
 	g := m.open()
 	defer g.Close()
 	done, err := g.Submit(context.Background(), o)
 	if err != nil {
 		m.rt.Fatal(err)
 	}
-	for _, r := range done.Sets { m.rt.Logf("  -> #%d %s before %v %v", r.ID, r.State, r.Before, m.proposed(r.Entry.Files)) }
 	m.answer(n, o, g, done)
 	m.sameAgain(n, o)
 }
@@ -101,11 +99,14 @@ func (m *model) answer(n int, o gate.SubmitOptions, g *gate.Gate, done *gate.Sub
 	m.noneLeft(n, o, done)
 }
 
-// refusal takes the answer that a person said no before: it stands for those of the set's paths that are as they were.
+// refusal takes the answer that a person said no before: it stands for the whole set while that is unchanged, and for
+// those of its paths that are as they were refused.
 func (m *model) refusal(side *agentSide, steps []step, moved map[string]bool, seen map[string]int, id int) {
-	stands := false
+	is := func(s step) bool { _, changed := moved[s.path]; return changed && s.to == side.held[s.path] }
+	whole := m.sets[id].session == m.number(side) && !slices.ContainsFunc(steps, func(s step) bool { return !is(s) || s.from != side.base[s.path] })
+	stands := whole
 	for _, s := range steps {
-		if _, changed := moved[s.path]; changed && s.to == side.held[s.path] && m.refused[m.key(s)] {
+		if is(s) && (whole || m.refused[m.key(s)]) {
 			stands = true
 			if seen[s.path] == 0 {
 				seen[s.path] = id
@@ -116,6 +117,8 @@ func (m *model) refusal(side *agentSide, steps []step, moved map[string]bool, se
 		m.rt.Fatalf("#%d is the answer to nothing that is there", id)
 	}
 }
+
+func (m *model) number(side *agentSide) int { return slices.Index(m.sessions, side) }
 
 // proposed turns files into steps, in contents.
 func (m *model) proposed(files []change.FileChange) []step {
@@ -183,6 +186,11 @@ func (m *model) noneLeft(n int, o gate.SubmitOptions, done *gate.Submission) {
 
 // sameAgain submits once more.
 func (m *model) sameAgain(n int, o gate.SubmitOptions) {
+	for _, p := range o.Paths {
+		if side := m.sessions[n]; side.held[string(p)] == "" && side.base[string(p)] == "" {
+			return // what is nowhere any more cannot be named
+		}
+	}
 	g := m.open()
 	defer g.Close()
 	before := g.State().Seq

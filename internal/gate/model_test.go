@@ -94,9 +94,7 @@ func (m *model) openShadow() {
 
 // act does one thing that an agent or a person could do.
 func (m *model) act() {
-	a := pick(m.rt, "action", m.actions())
-	m.rt.Logf("ACT %s real %v", a, m.real)
-	switch a {
+	switch pick(m.rt, "action", m.actions()) {
 	case "write":
 		m.agentWrites(pick(m.rt, "session", []int{0, 1}))
 	case "save":
@@ -270,7 +268,6 @@ func (m *model) approve() {
 		taken = append(taken, s)
 		only = append(only, change.Path(s.path))
 	}
-	m.rt.Logf("approve %d only %v", id, only)
 	if len(taken) == 0 || len(rest) == 0 {
 		taken, rest, only = set.steps, nil, nil
 	}

@@ -3,8 +3,10 @@ package gate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"path/filepath"
 
+	"github.com/correx/correx/internal/apply"
 	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/internal/ledger"
 	"github.com/correx/correx/internal/ledger/projection"
@@ -17,6 +19,44 @@ func (g *Gate) Fresh(ctx context.Context, e *projection.Entry) bool {
 		return true
 	}
 	return g.engine.Check(ctx, stepsOf(e.Files)) == nil
+}
+
+// result is a set as it stands, with the number of its undecided rest.
+func (g *Gate) result(e *projection.Entry) Result {
+	r := Result{Entry: e}
+	for _, other := range g.state.Ordered(g.worktree()) {
+		if other.Parent == e.ID && e.State == change.StatePartiallyAccepted {
+			r.Rest = other.ID
+		}
+	}
+	return r
+}
+
+// Result returns a change set of this worktree as it stands.
+func (g *Gate) Result(id int) (Result, error) {
+	e, err := g.Set(id)
+	if err != nil {
+		return Result{}, err
+	}
+	return g.result(e), nil
+}
+
+// CheckFresh returns a *StaleError if the real tree does not hold what the chosen files of a set are based on. Nothing is
+// recorded: nobody has tried to land it yet.
+func (g *Gate) CheckFresh(ctx context.Context, e *projection.Entry, only []change.Path) error {
+	if e.Origin == change.OriginCommit {
+		return nil
+	}
+	files := e.Chosen()
+	if e.State == change.StatePending {
+		files = chosen(e.Files, only)
+	}
+	err := g.engine.Check(ctx, stepsOf(files))
+	var stale *apply.StaleError
+	if errors.As(err, &stale) {
+		return &StaleError{ID: e.ID, Paths: stalePaths(stale)}
+	}
+	return err
 }
 
 // Events returns the verified events of the ledger in order: all, or those about one set.

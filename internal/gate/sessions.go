@@ -160,6 +160,17 @@ func (g *Gate) ResetShadow(ctx context.Context, session string, paths []change.P
 		return err
 	}
 	defer release()
+	if len(paths) > 0 {
+		found, err := sh.Scan(ctx, shadow.ScanOptions{Paths: paths, Ignored: g.repo.Ignored})
+		if err != nil {
+			return err
+		}
+		for _, p := range found.Unmatched {
+			if _, err := g.tree.Lstat(p); err != nil {
+				return &UsageError{Problem: fmt.Sprintf("%q is neither in the shadow nor in the real tree", p)}
+			}
+		}
+	}
 	src, err := g.source(ctx)
 	if err != nil {
 		return err

@@ -308,7 +308,9 @@ func (g *Gate) recordBlocked(ctx context.Context, check *StagedCheck, how Record
 			facts = append(facts, g.stagedFacts(b.File, v))
 		}
 	}
-	if len(files) == 0 && len(g.waitingCommits()) == 0 {
+	// Only a hook that sees the whole index can tell what has left it.
+	sweep := how == RecordUnasked && g.repo.OwnIndex()
+	if len(files) == 0 && (!sweep || len(g.waitingCommits()) == 0) {
 		return nil
 	}
 	unshare, err := g.store.Share(ctx)
@@ -320,15 +322,15 @@ func (g *Gate) recordBlocked(ctx context.Context, check *StagedCheck, how Record
 	}
 	err = g.update(ctx, func() ([]ledger.Draft, error) {
 		b := &batch{gate: g, actor: byEnvelope, origin: change.OriginCommit, next: g.state.Last}
-		check.Set = g.draftBlocked(b, files, facts)
+		check.Set = g.draftBlocked(b, files, facts, sweep)
 		return b.drafts, nil
 	})
 	return errors.Join(err, unshare())
 }
 
-// draftBlocked stages files as a set of origin commit, unless one with exactly these waits, and supersedes the others. It
-// returns the number of the set that waits, or 0 without files.
-func (g *Gate) draftBlocked(b *batch, files []change.FileChange, facts []tiers.FileFacts) int {
+// draftBlocked stages files as a set of origin commit, unless one with exactly these waits, and supersedes others about the
+// same paths; with sweep all others. It returns the number of the set that waits, or 0 without files.
+func (g *Gate) draftBlocked(b *batch, files []change.FileChange, facts []tiers.FileFacts, sweep bool) int {
 	id := 0
 	var gone []*projection.Entry
 	for _, old := range g.waitingCommits() {
@@ -337,7 +339,9 @@ func (g *Gate) draftBlocked(b *batch, files []change.FileChange, facts []tiers.F
 			b.add(ledger.CommitBlocked, old.Cause, projection.SetEvent{Set: id})
 			continue
 		}
-		gone = append(gone, old)
+		if _, about := compare(old.Files, files); sweep || about {
+			gone = append(gone, old)
+		}
 	}
 	if id == 0 && len(files) > 0 {
 		var staged string

@@ -30,6 +30,10 @@ type SubmitOptions struct {
 // Result is one change set of a submission or decision, as it stands afterwards.
 type Result struct {
 	*projection.Entry
+	// Again says that the set was there before and is only reported again.
+	Again bool
+	// Rest is the number under which the files wait that a partial approval left out, or 0.
+	Rest int
 	// Credential undoes the set; it is filled only here, by the process that landed it.
 	Credential string
 	// Err is why the set did not land although it was allowed to.
@@ -97,6 +101,8 @@ func (g *Gate) Submit(ctx context.Context, o SubmitOptions) (*Submission, error)
 type staging struct {
 	report, land, wait []int
 	refused, rest      []int
+	// gone are sets reported again that this submission found stale.
+	gone []int
 }
 
 // again notes a set to be reported as it stands.
@@ -132,6 +138,7 @@ func (g *Gate) draft(b *batch, p plan, seen *observed, made *staging) {
 	for _, u := range p.again {
 		if found := seen.staleIn(u.Files); len(found) > 0 && u.State.Waits() {
 			b.add(ledger.ChangeStale, u.Cause, projection.Stale{Set: u.ID, Paths: found})
+			made.gone = append(made.gone, u.ID)
 		}
 		made.again(u.ID)
 	}
@@ -162,7 +169,8 @@ func (g *Gate) draft(b *batch, p plan, seen *observed, made *staging) {
 		}
 		id, staged := b.stage(prop)
 		supersede(prop, staged, id)
-		if g.draftVerdict(b, id, staged, prop, seen) {
+		b.cause = staged
+		if g.draftVerdict(b, id, prop, seen) {
 			made.land = append(made.land, id)
 		} else {
 			made.wait = append(made.wait, id)
@@ -175,16 +183,16 @@ func (g *Gate) draft(b *batch, p plan, seen *observed, made *staging) {
 
 // draftVerdict records what becomes of a set that was staged, and reports whether it may land by itself. What this
 // submission lets land counts in the verdict on the sets after it, as if it had landed.
-func (g *Gate) draftVerdict(b *batch, id int, staged string, prop proposal, seen *observed) bool {
+func (g *Gate) draftVerdict(b *batch, id int, prop proposal, seen *observed) bool {
 	if found := seen.staleIn(prop.files); len(found) > 0 {
-		b.add(ledger.ChangeStale, staged, projection.Stale{Set: id, Paths: found})
+		b.add(ledger.ChangeStale, b.cause, projection.Stale{Set: id, Paths: found})
 		return false
 	}
 	r := g.judge(seen.factsOf(prop.files), b.session)
 	if prop.rest && r.Outcome == change.Auto {
 		r.Outcome, r.SettledBy = change.Ask, "rest of a waiting set"
 	}
-	b.verdict(id, staged, r)
+	b.verdict(id, b.cause, r)
 	if r.Outcome == change.Auto {
 		b.spend(prop.files)
 	}
@@ -235,7 +243,9 @@ type batch struct {
 	message string
 	origin  change.Origin
 	next    int
-	drafts  []ledger.Draft
+	// cause is the event that staged the set which is judged next.
+	cause  string
+	drafts []ledger.Draft
 }
 
 // add appends an event and returns its id.

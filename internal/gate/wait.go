@@ -31,7 +31,7 @@ func (g *Gate) Wait(ctx context.Context, ids []int) ([]Result, error) {
 			e := g.state.Sets[id]
 			open = open || e.State == change.StatePending || e.State == change.StateStaged ||
 				e.State == change.StateApproved && e.Origin != change.OriginCommit
-			out = append(out, Result{Entry: e})
+			out = append(out, g.result(e))
 		}
 		if !open {
 			return out, nil

@@ -19,3 +19,7 @@ func (r *Repo) WorktreeExists(id string) bool {
 	_, err := os.Lstat(filepath.Join(r.commonDir, "worktrees", name))
 	return err == nil
 }
+
+// OwnIndex reports whether what is staged is read from the worktree's own index. For a partial commit, and for one of all
+// that changed, git hands its hooks a temporary one.
+func (r *Repo) OwnIndex() bool { return r.index == "" || r.index == filepath.Join(r.gitDir, "index") }

@@ -34,6 +34,8 @@ type HookInput struct {
 	Blocked []HookPath
 	// Set waits with the paths that were changed directly in the tree; 0 when nothing was recorded.
 	Set int
+	// Temporary says that git made an index for this commit alone, which is gone when the hook has ended.
+	Temporary bool
 	// Exit is the exit code that goes with the message: 3 waits, 4 a person said no, 5 policy denies, 6 changed since.
 	Exit int
 }
@@ -241,13 +243,22 @@ func (m *hookMessage) because(b HookPath) string {
 }
 
 // person writes the one command for a person. What is staged is in the tree already, so what waits from a shadow could not
-// land by its number any more: it is approved as it is staged, like everything else.
+// land by its number any more: it is approved as it is staged, like everything else. Where nothing stays staged, the set
+// that the hook made is approved by its number.
 func (m *hookMessage) person() {
 	for _, b := range m.in.Blocked {
-		if word := m.word(b); word != wordRejected && word != wordDenied {
-			m.add("person: correx approve --staged")
-			return
+		if word := m.word(b); word == wordRejected || word == wordDenied {
+			continue
 		}
+		switch {
+		case !m.in.Temporary:
+			m.add("person: correx approve --staged, then commit again")
+		case m.in.Set > 0:
+			m.add(fmt.Sprintf("person: correx approve %d, then commit again", m.in.Set))
+		default:
+			m.add("person: git add the paths above, correx approve --staged, then commit again")
+		}
+		return
 	}
 }
 

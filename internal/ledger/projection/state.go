@@ -163,15 +163,17 @@ func (s *State) ByCredential(digest string) (*Entry, bool) {
 	return nil, false
 }
 
-// FileState says what became of file i of the set.
+// FileState says what became of file i of the set; where the set as a whole came to an end, that is the set's state.
 func (e *Entry) FileState(i int) change.FileState {
 	switch e.State {
 	case change.StateApproved:
 		if e.partOf(e.Files[i]) {
 			return change.FileApproved
 		}
-	case change.StateRejected, change.StateDenied:
+	case change.StateRejected:
 		return change.FileRejected
+	case change.StateDenied, change.StateStale, change.StateSuperseded, change.StateSkipped, change.StateTimedOut:
+		return change.FileState(e.State)
 	case change.StateApplied, change.StatePartiallyAccepted:
 		if e.partOf(e.Files[i]) {
 			return change.FileApplied
