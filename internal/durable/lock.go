@@ -61,12 +61,15 @@ func TryLockShared(path string) (unlock func() error, err error) {
 
 func waitForLock(ctx context.Context, path, holder string, mode lockMode) (func() error, error) {
 	wait := firstWait
+	var held *HeldError
 	for {
-		if err := ctx.Err(); err != nil {
+		switch err := ctx.Err(); {
+		case err != nil && held != nil:
+			return nil, fmt.Errorf("%w: %w", held, err)
+		case err != nil:
 			return nil, fmt.Errorf("lock %q: %w", path, err)
 		}
 		unlock, err := acquire(path, holder, mode)
-		var held *HeldError
 		if !errors.As(err, &held) {
 			return unlock, err
 		}
