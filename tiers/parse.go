@@ -148,7 +148,9 @@ func (sc *scanner) component() (choices [][]token, special bool, problem string)
 			return nil, false, problem
 		}
 		special = special || t.kind == tokenClass
-		choices = product(choices, [][]token{{t}})
+		for i := range choices {
+			choices[i] = append(choices[i], t)
+		}
 	}
 	return choices, special, ""
 }
@@ -199,6 +201,11 @@ func (sc *scanner) alternatives() ([][]token, string) {
 
 // token reads one piece that is neither a brace nor a slash.
 func (sc *scanner) token() (token, string) {
+	if n := plainLetters(sc.rest); n > 0 {
+		t := token{text: sc.rest[:n]}
+		sc.rest = sc.rest[n:]
+		return t, ""
+	}
 	r, size := utf8.DecodeRuneInString(sc.rest)
 	switch r {
 	case '*':
@@ -218,6 +225,16 @@ func (sc *scanner) token() (token, string) {
 	}
 	sc.rest = sc.rest[size:]
 	return token{text: string(r)}, ""
+}
+
+// plainLetters returns how many bytes at the front of s are letters, digits and the like that mean themselves anywhere.
+func plainLetters(s string) int {
+	n := 0
+	for n < len(s) && (s[n] >= 'a' && s[n] <= 'z' || s[n] >= 'A' && s[n] <= 'Z' || s[n] >= '0' && s[n] <= '9' ||
+		s[n] == '.' || s[n] == '_' || s[n] == '-') {
+		n++
+	}
+	return n
 }
 
 func (sc *scanner) escaped() (token, string) {
