@@ -51,7 +51,9 @@ func (c *StagedCheck) Passed() bool { return len(c.Blocked) == 0 }
 // blocked becomes, as how says, a change set of origin commit that waits. It never writes in the tree or the index.
 func (g *Gate) CheckStaged(ctx context.Context, how Record) (*StagedCheck, error) {
 	programs := g.programsMeanwhile(ctx)
+	ready := g.warmMeanwhile(ctx)
 	staged, err := g.repo.StagedChanges(ctx)
+	ready()
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +69,13 @@ func (g *Gate) CheckStaged(ctx context.Context, how Record) (*StagedCheck, error
 		return nil, err
 	}
 	v.after = afterLanding(v.left)
-	for _, f := range v.left {
-		if b := g.judgeStaged(f, v); b != nil {
+	facts := make([]tiers.FileFacts, len(v.left))
+	for i, f := range v.left {
+		facts[i] = g.stagedFacts(f, v)
+	}
+	r := g.judgeCommitted(facts)
+	for i, f := range v.left {
+		if b := g.blockedBy(f, r.Files[i]); b != nil {
 			check.Blocked = append(check.Blocked, *b)
 		}
 	}
@@ -104,6 +111,18 @@ type stagedView struct {
 	left     []change.FileChange
 	programs []change.Path
 	after    changedTree
+}
+
+// warmMeanwhile has the index of the packs and the table of protected names read while git looks at the index: a commit
+// waits for both. What goes wrong there goes wrong again where it is needed, and is reported then.
+func (g *Gate) warmMeanwhile(ctx context.Context) (wait func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _, _ = g.repo.HeadEntry(ctx, ".gitattributes")
+		_, _ = tiers.Protects(".gitattributes", nil)
+	}()
+	return func() { <-done }
 }
 
 // programsMeanwhile asks git for the programs in its configuration while the index is read.
@@ -169,9 +188,9 @@ func (g *Gate) readBlobs(ctx context.Context, oids []string, images *blobs) (map
 	return pins, err
 }
 
-// judgeStaged returns what blocks one staged file, or nil: bytes that wait for a person or were refused by one, else the
+// blockedBy returns what blocks one staged file, or nil: bytes that wait for a person or were refused by one, else the
 // verdict on the file alone.
-func (g *Gate) judgeStaged(f change.FileChange, v *stagedView) *Blocked {
+func (g *Gate) blockedBy(f change.FileChange, alone change.Verdict) *Blocked {
 	if e := g.waitingWith(f); e != nil {
 		return &Blocked{File: f, Verdict: e.Verdict, Set: e.ID, State: e.State}
 	}
@@ -182,11 +201,10 @@ func (g *Gate) judgeStaged(f change.FileChange, v *stagedView) *Blocked {
 		}
 		return b
 	}
-	r := g.judgeCommitted([]tiers.FileFacts{g.stagedFacts(f, v)})
-	if r.Outcome == change.Auto {
+	if alone.Outcome == change.Auto {
 		return nil
 	}
-	return &Blocked{File: f, Verdict: r.Verdict}
+	return &Blocked{File: f, Verdict: alone}
 }
 
 // judgeCommitted is the verdict on staged files, each by itself.

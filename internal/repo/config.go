@@ -34,9 +34,15 @@ func (r *Repo) settings(ctx context.Context) (configuration, error) {
 	r.configMu.Lock()
 	defer r.configMu.Unlock()
 	if r.config == nil {
-		c, err := r.readConfig(ctx)
-		if err != nil {
-			return configuration{}, err
+		c, ok := configuration{}, false
+		if r.fast {
+			c, ok = r.plainConfig()
+		}
+		if !ok {
+			var err error
+			if c, err = r.readConfig(ctx); err != nil {
+				return configuration{}, err
+			}
 		}
 		r.config = &c
 	}

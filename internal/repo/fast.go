@@ -19,7 +19,11 @@ import (
 func OpenFast(ctx context.Context, o Options) (*Repo, error) {
 	env := parseEnviron(o.Environ)
 	if at, ok := discoverFast(o.Dir, env); ok {
-		return newRepo(o, env, at)
+		r, err := newRepo(o, env, at)
+		if err == nil {
+			r.fast = true
+		}
+		return r, err
 	}
 	return Open(ctx, o)
 }

@@ -31,6 +31,8 @@ type Repo struct {
 	index                   string
 	env                     environment
 	git                     runner
+	// fast says that a hook waits: configuration is read in this process where it is plain.
+	fast bool
 
 	configMu sync.Mutex
 	config   *configuration
