@@ -352,6 +352,8 @@ func TestIsShell(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{
 		"#!/bin/sh": true, "#! /bin/bash -eu": true, "#!/usr/bin/env bash": true, "#!/usr/bin/env -S zsh -f": true,
+		"#!/bin/sh -n": false, "#!/bin/sh -s": false, "#!/bin/bash -D": false, "#!/bin/sh -en": false, "#!/bin/sh -c true": false,
+		"#!/bin/bash --version": false, "#!/bin/bash --rcfile x": false, "#!/bin/sh -": false, "#!/bin/sh other": false,
 		"#!/bin/busybox sh": true, "#!/usr/bin/env X=1 dash": true, "#!/usr/bin/env": false, "#!/bin/bash\r": false,
 		"#!/usr/bin/python3": false, "#!/usr/bin/fish": false, "#!/bin/csh": false, "": false, "#!": false, "echo": false,
 		"#!/usr/bin/env python3 sh": false, "#!/bin/shfmt": false,

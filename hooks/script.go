@@ -165,7 +165,8 @@ func joinable(content []byte) bool {
 	return true
 }
 
-// isShell reads a first line: "#!/bin/sh -e", "#!/usr/bin/env -S bash", "#!/bin/busybox sh".
+// isShell reads a first line: "#!/bin/sh -e", "#!/usr/bin/env -S bash", "#!/bin/busybox sh". A shell with options that may
+// keep it from running what follows (-n, -s, -c and others) is none: such a hook is chained.
 func isShell(first string) bool {
 	line, ok := strings.CutPrefix(first, "#!")
 	if !ok || strings.ContainsRune(line, '\r') {
@@ -180,9 +181,17 @@ func isShell(first string) bool {
 		case i > 0 && (strings.HasPrefix(word, "-") || strings.Contains(word, "=")):
 			continue
 		}
-		return slices.Contains([]string{"sh", "bash", "dash", "ash", "ksh", "ksh93", "mksh", "zsh"}, name)
+		return slices.Contains([]string{"sh", "bash", "dash", "ash", "ksh", "ksh93", "mksh", "zsh"}, name) && harmless(words[i+1:])
 	}
 	return false
+}
+
+// harmless reports whether the options of a shell leave it running the script: e, f, u, v and x.
+func harmless(options []string) bool {
+	return !slices.ContainsFunc(options, func(word string) bool {
+		letters, ok := strings.CutPrefix(word, "-")
+		return !ok || letters == "" || strings.Trim(letters, "efuvx") != ""
+	})
 }
 
 // join puts our lines into an existing script.

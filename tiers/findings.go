@@ -132,6 +132,9 @@ func kindOfFile(f FileFacts) []finding {
 	if c.Proposed.Executable() && !c.Base.Executable() {
 		found = append(found, finding{change.Executable, change.T2, change.Auto, byEnvelope, "becomes executable"})
 	}
+	if c.Base.Perm&0o6000 != 0 && c.Proposed.Exists() {
+		found = append(found, finding{change.Executable, change.T3, change.Ask, byEnvelope, "runs with its owner's rights, whoever starts it"})
+	}
 	if c.Proposed.Kind == change.KindSymlink {
 		found = append(found, finding{change.Symlink, change.T2, change.Auto, byEnvelope, "is a symbolic link"})
 		if f.LinkOutside {

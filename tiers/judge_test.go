@@ -107,6 +107,7 @@ func TestJudgeOneFile(t *testing.T) {
 		{"reserved name", fact(change.OpCreate, ".correx-1"), "deny T4 critical protect:.correx-*: protected_target"},
 		{"run by git", set(func(f *FileFacts) { f.GitProgram = "core.hooksPath" }), "ask T3 high protect:git-config: protected_target"},
 		{"bare repository", set(func(f *FileFacts) { f.BareRepository = true }), "ask T3 high protect:bare-repository: protected_target"},
+		{"set-user-id", set(func(f *FileFacts) { f.File.Base.Perm = 0o4755; f.File.Proposed.Perm = 0o755 }), "ask T3 high envelope: executable"},
 		{"rollback", set(func(f *FileFacts) { f.Rollback = true }), "ask T4 critical mode: destructive_operation"},
 		{"makefile", set(func(f *FileFacts) { f.ShadowsMakefile = true }), "ask T3 high protect:makefile: protected_target"},
 		{"unknown op", fact("explode", "a"), "ask T4 critical unclassified: unclassified"},

@@ -23,7 +23,7 @@ func protectedNames() []nameGroup {
 			".envrc", ".direnvrc", ".rvmrc", ".autoenv", ".mise.toml", "mise.toml", ".mise/",
 			"package.json", ".npmrc", ".yarnrc", ".yarnrc.yml", ".yarn/", ".pnpmfile.cjs", ".pnp.cjs", ".pnp.loader.mjs", "bunfig.toml",
 			"build.rs", "**/.cargo/config.toml", "**/.cargo/config", "rust-toolchain", "rust-toolchain.toml",
-			"conftest.py", "sitecustomize.py", "usercustomize.py", ".pdbrc",
+			"binding.gyp", "*.pth", "conftest.py", "sitecustomize.py", "usercustomize.py", ".pdbrc",
 			".mvn/", "mvnw", "mvnw.cmd", "gradlew", "gradlew.bat", "**/gradle/wrapper/",
 			"Directory.Build.props", "Directory.Build.targets", "nuget.config",
 			".bazelrc", "tools/bazel",

@@ -129,9 +129,11 @@ func readHooks(o hooks.Options) map[string]fileNow {
 	out := map[string]fileNow{}
 	for _, name := range hooks.Names() {
 		for _, p := range []string{filepath.Join(o.Dir, name), filepath.Join(o.Dir, hooks.ChainedDir, name)} {
-			b, err := os.ReadFile(p)
-			info, statErr := os.Stat(p)
-			if err == nil && statErr == nil {
+			info, err := os.Stat(p)
+			if err != nil || !info.Mode().IsRegular() {
+				continue
+			}
+			if b, err := os.ReadFile(p); err == nil {
 				out[p] = fileNow{bytes: b, executable: info.Mode()&0o100 != 0}
 			}
 		}

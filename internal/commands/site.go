@@ -37,12 +37,9 @@ func open(ctx context.Context, c call) (*site, error) {
 
 // openGate opens the gate on the repository that was found.
 func (s *site) openGate(ctx context.Context, c call) error {
-	home, err := c.env.shadowHome()
+	home, err := s.shadowHome(c.env)
 	if err != nil {
 		return err
-	}
-	if s.config.Shadow.Dir != "" {
-		home = s.config.Shadow.Dir
 	}
 	s.Gate, err = gate.Open(ctx, gate.Options{
 		Repo: s.repo, Config: s.config, ShadowHome: home, Own: c.env.own(), Clock: c.env.Clock, Rand: c.env.Rand, Holder: c.env.holder(c.Command.Name),
@@ -240,13 +237,36 @@ func (s *site) requirePerson(c call, what string) (gate.Person, error) {
 	return p, nil
 }
 
-// notInSession refuses what an agent must not do: to run inside a shadow, wherever -C leads, or inside a session.
+// notInSession refuses what an agent must not do: to run inside a shadow or beside it, wherever -C leads, or inside a
+// session. A folder that cannot be told any more may have been in a shadow.
 func (s *site) notInSession(c call, what string) error {
-	if _, in, err := shadow.Locate(c.env.Dir); s.inside || in || err != nil {
+	if c.env.Dir == "" {
+		return &gate.PersonError{What: what, Why: "the folder this runs in is gone"}
+	}
+	_, in, err := shadow.Locate(c.env.Dir)
+	if s.inside || in || err != nil || s.amongShadows(c.env) {
 		return errors.Join(&gate.PersonError{What: what, Why: "this runs inside a shadow"}, err)
 	}
 	if id := c.env.get("CORREX_SESSION"); id != "" {
 		return &gate.PersonError{What: what, Why: "this runs inside session " + strconv.Quote(id)}
 	}
 	return nil
+}
+
+// amongShadows reports whether the command runs in the folder where shadows are kept, or below it.
+func (s *site) amongShadows(env Env) bool {
+	home, err := s.shadowHome(env)
+	if err != nil {
+		return true
+	}
+	rel, err := filepath.Rel(realPath(home), realPath(env.Dir))
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// shadowHome is the folder where shadows are made.
+func (s *site) shadowHome(env Env) (string, error) {
+	if s.config.Shadow.Dir != "" {
+		return s.config.Shadow.Dir, nil
+	}
+	return env.shadowHome()
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/correx/correx/internal/apply"
 	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/internal/durable"
 	"github.com/correx/correx/internal/ledger"
 	"github.com/correx/correx/internal/ledger/projection"
 	"github.com/correx/correx/internal/repo"
@@ -42,6 +44,10 @@ func Fsck(ctx context.Context, r *repo.Repo, o ledger.Options) (FsckReport, erro
 	state := projection.New()
 	found := func(where, what string) {
 		report.Findings = append(report.Findings, Finding{Where: where, What: what})
+	}
+	if err := durable.CheckPrivate(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		found("state", err.Error())
+		return report, nil
 	}
 	verified, err := ledger.Verify(filepath.Join(dir, "ledger"))
 	if err != nil && !errors.Is(err, ledger.ErrCorrupt) {

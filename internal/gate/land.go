@@ -154,6 +154,12 @@ func (g *Gate) land(ctx context.Context, e *projection.Entry) (string, error) {
 	case errors.As(err, &stale) && !errors.Is(err, apply.ErrUnfinished):
 		return "", g.recordStale(ctx, e.ID, stale)
 	}
+	if !errors.Is(err, apply.ErrUnfinished) {
+		// A file that was away for an instant is stale like one that changed.
+		if moved := g.checkPins(ctx, e, e.Chosen()); moved != nil {
+			return "", moved
+		}
+	}
 	return "", fmt.Errorf("change set #%d did not land: %w", e.ID, err)
 }
 
@@ -298,7 +304,7 @@ func (g *Gate) recoverLocked(ctx context.Context) error {
 // committed answers recovery's one question, and refuses a journal that no decision in the ledger stands behind.
 func (g *Gate) committed(l apply.Landing) (bool, error) {
 	e, ok := g.state.Sets[l.Set]
-	if !ok || e.Grant != l.ID || e.Digest != l.Digest || !sameSteps(stepsOf(e.Chosen()), l.Steps) {
+	if !ok || e.Grant == "" || e.Grant != l.ID || e.Digest != l.Digest || !sameSteps(stepsOf(e.Chosen()), l.Steps) {
 		return false, &JournalError{Set: l.Set, Landing: l.ID}
 	}
 	_, done := g.state.Committed(l.ID)

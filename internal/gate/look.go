@@ -405,7 +405,7 @@ func (g *Gate) gatherFacts(ctx context.Context, sh *shadow.Shadow, seen *observe
 		if err := g.linkFacts(&facts, c, after); err != nil {
 			return err
 		}
-		if err := g.sinceSeen(sh.Info().Session, &seen.changes[i]); err != nil {
+		if err := g.sinceSeen(&seen.changes[i]); err != nil {
 			return err
 		}
 		seen.facts[c.Path] = facts
@@ -482,11 +482,11 @@ func programAt(programs []change.Path, c change.FileChange) string {
 
 // sinceSeen measures an edit against the content the session's changes to that path started from, since a person last
 // decided on it: ten edits that each keep most of a file are an overwrite together.
-func (g *Gate) sinceSeen(session string, c *change.FileChange) error {
+func (g *Gate) sinceSeen(c *change.FileChange) error {
 	if c.Op != change.OpEdit {
 		return nil
 	}
-	first, ok := g.state.FirstBase(session, c.Path)
+	first, ok := g.state.FirstBase(g.worktree(), c.Path)
 	if !ok || first.Kind != change.KindFile || first.SHA256 == c.Base.SHA256 {
 		return nil
 	}

@@ -52,12 +52,12 @@ func (m *model) answer(n int, o gate.SubmitOptions, g *gate.Gate, done *gate.Sub
 	moved := m.changes(side, o.Paths)
 	first := m.last + 1
 	m.adopt(n, g)
-	seen := map[string]int{}
+	seen, answered := map[string]int{}, map[string]bool{}
 	for _, r := range done.Sets {
 		set, steps := m.sets[r.ID], m.proposed(r.Entry.Files)
 		fresh := r.ID >= first
 		if r.Before && (r.State == change.StateRejected || r.State == change.StateUndone) {
-			m.refusal(side, steps, moved, seen, r.ID)
+			m.refusal(side, steps, moved, answered, r.ID)
 			continue
 		}
 		stale, refused := false, true
@@ -79,6 +79,7 @@ func (m *model) answer(n int, o gate.SubmitOptions, g *gate.Gate, done *gate.Sub
 		rest := r.Before && fresh
 		switch {
 		case stale && r.State == change.StateStale:
+		case rest && !m.fits(steps) && r.State == change.StateStale:
 		case !fresh && r.State == change.StatePending && !stale:
 		case fresh && !rest && !stale && !refused && len(steps) == 1 && steps[0].to != "" && r.State == change.StateApplied && r.Credential != "":
 			if !m.fits(steps) {
@@ -92,7 +93,8 @@ func (m *model) answer(n int, o gate.SubmitOptions, g *gate.Gate, done *gate.Sub
 		}
 	}
 	for p := range moved {
-		if seen[p] == 0 {
+		// Of several refusals the first is the answer.
+		if said := m.refused[m.key(step{p, side.base[p], side.held[p]})] && len(done.Sets) > 0; seen[p] == 0 && !answered[p] && !said {
 			m.rt.Fatalf("%s is changed and in no set", p)
 		}
 	}
@@ -101,16 +103,13 @@ func (m *model) answer(n int, o gate.SubmitOptions, g *gate.Gate, done *gate.Sub
 
 // refusal takes the answer that a person said no before: it stands for the whole set while that is unchanged, and for
 // those of its paths that are as they were refused.
-func (m *model) refusal(side *agentSide, steps []step, moved map[string]bool, seen map[string]int, id int) {
+func (m *model) refusal(side *agentSide, steps []step, moved, answered map[string]bool, id int) {
 	is := func(s step) bool { _, changed := moved[s.path]; return changed && s.to == side.held[s.path] }
 	whole := m.sets[id].session == m.number(side) && !slices.ContainsFunc(steps, func(s step) bool { return !is(s) || s.from != side.base[s.path] })
 	stands := whole
 	for _, s := range steps {
 		if is(s) && (whole || m.refused[m.key(s)]) {
-			stands = true
-			if seen[s.path] == 0 {
-				seen[s.path] = id
-			}
+			stands, answered[s.path] = true, true
 		}
 	}
 	if !stands {

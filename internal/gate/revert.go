@@ -131,7 +131,23 @@ func (g *Gate) revertLocked(ctx context.Context, id int, by *Person) (Result, er
 		return Result{Entry: x}, &DeniedError{ID: made, Why: whyWords(x.Verdict)}
 	}
 	credential, err := g.decideAndLandLocked(ctx, made, t, d, nil)
+	if err != nil && !errors.Is(err, apply.ErrUnfinished) {
+		err = errors.Join(err, g.withdraw(ctx, made))
+	}
 	return Result{Entry: g.state.Sets[made], Credential: credential}, err
+}
+
+// withdraw ends an undo that did not land, so that it does not wait to land later: it can be asked for again at any time.
+func (g *Gate) withdraw(ctx context.Context, id int) error {
+	return g.update(ctx, func() ([]ledger.Draft, error) {
+		e := g.state.Sets[id]
+		if e.State != change.StateStaged && e.State != change.StateApproved {
+			return nil, nil
+		}
+		b := &batch{gate: g, actor: byEnvelope}
+		b.add(ledger.ChangeSuperseded, e.Cause, projection.Superseded{Set: id})
+		return b.drafts, nil
+	})
 }
 
 // refuseStaleUndo records UndoRefused when a file is no longer what landed.

@@ -225,11 +225,12 @@ func (g *Gate) units(session string) []*projection.Entry {
 	return list
 }
 
-// judge asks policy about files, with what the session has used of its budget.
+// judge asks policy about files, with what this worktree's sessions have used of the budget.
 func (g *Gate) judge(facts []tiers.FileFacts, ses *projection.Session) tiers.Result {
 	f := tiers.Facts{Files: facts, Origin: change.OriginShadow, Enforced: "none"}
 	if ses != nil {
-		f.Used = tiers.Usage{Files: ses.UsedFiles, Bytes: ses.UsedBytes}
+		files, bytes := g.state.Used(g.worktree(), ses.Session)
+		f.Used = tiers.Usage{Files: files + ses.UsedFiles, Bytes: bytes + ses.UsedBytes}
 		f.Enforced = ses.Enforced
 	}
 	return tiers.Judge(f, g.policy())

@@ -177,10 +177,15 @@ func (s *State) decided(e ledger.Event) error {
 	return nil
 }
 
-// personDecided starts the session's budget anew.
+// personDecided starts the budget of the set's worktree anew: a person has looked.
 func (s *State) personDecided(set *Entry) {
-	if ses, ok := s.Sessions[set.Session]; ok && set.Origin == change.OriginShadow {
-		ses.UsedFiles, ses.UsedBytes = 0, 0
+	if set.Origin != change.OriginShadow {
+		return
+	}
+	for _, ses := range s.Sessions {
+		if ses.Worktree == set.Worktree {
+			ses.UsedFiles, ses.UsedBytes = 0, 0
+		}
 	}
 }
 

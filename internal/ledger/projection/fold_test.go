@@ -257,7 +257,7 @@ func TestFirstBase(t *testing.T) {
 	s.open("s-1")
 	base := func(want string) {
 		t.Helper()
-		got, ok := s.fold().FirstBase("s-1", "a")
+		got, ok := s.fold().FirstBase("main", "a")
 		if ok != (want != "") || ok && got.SHA256 != want {
 			t.Errorf("got %v, %v; want %q", got, ok, want)
 		}

@@ -2,13 +2,24 @@ package projection
 
 import "github.com/correx/correx/internal/change"
 
-// FirstBase returns what stood at path before the changes to it that landed by themselves in the session, since a person
-// last decided on that path there: the content that a reader last saw.
-func (s *State) FirstBase(session string, path change.Path) (change.Pin, bool) {
+// Used returns how many files and bytes have landed by themselves in the sessions of a worktree, but for the one named, since
+// a person last decided there: a new session does not begin with a new budget.
+func (s *State) Used(worktree, but string) (files int, bytes int64) {
+	for id, ses := range s.Sessions {
+		if id != but && ses.Worktree == worktree {
+			files, bytes = files+ses.UsedFiles, bytes+ses.UsedBytes
+		}
+	}
+	return files, bytes
+}
+
+// FirstBase returns what stood at path before the changes to it that landed by themselves in the sessions of a worktree,
+// since a person last decided on that path there: the content that a reader last saw.
+func (s *State) FirstBase(worktree string, path change.Path) (change.Pin, bool) {
 	var first change.Pin
 	found := false
-	for _, e := range s.Ordered("") {
-		if e.Session != session || e.Origin != change.OriginShadow || e.Decision == nil {
+	for _, e := range s.Ordered(worktree) {
+		if e.Origin != change.OriginShadow || e.Decision == nil {
 			continue
 		}
 		for _, f := range e.Chosen() {

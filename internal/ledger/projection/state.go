@@ -21,7 +21,7 @@ type Session struct {
 	// Event is the id of the event that opened the session: the cause of what is staged in it.
 	Event  string
 	Closed bool
-	// UsedFiles and UsedBytes count what landed by itself since a person last decided on a set of this session.
+	// UsedFiles and UsedBytes count what landed by itself since a person last decided on a set of this worktree.
 	UsedFiles int
 	UsedBytes int64
 }
