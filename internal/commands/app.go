@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -28,6 +29,8 @@ type reply struct {
 	text    func(w io.Writer)
 	notices []string
 	code    int
+	// verbatim text is never wrapped at the terminal's width: it holds contents.
+	verbatim bool
 }
 
 // command is what the run function of a command looks like. It prints nothing itself.
@@ -148,9 +151,35 @@ func (a *application) print(r *reply, asJSON bool) {
 		}
 		return
 	}
-	if r.text != nil {
+	switch {
+	case r.text == nil:
+	case r.verbatim || !isTerminal(a.env.Stdout):
 		r.text(a.env.Stdout)
+	default:
+		var b writerString
+		r.text(&b)
+		_, _ = io.WriteString(a.env.Stdout, wrap(b.String(), a.env.width()))
 	}
+}
+
+// wrap breaks lines at spaces so that each fits the width where a space allows it; what is carried over stands two columns
+// further in.
+func wrap(text string, width int) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		body := strings.TrimRight(line, "\n")
+		indent := strings.Repeat(" ", len(body)-len(strings.TrimLeft(body, " "))+2)
+		for utf8.RuneCountInString(body) > width {
+			at := strings.LastIndex(string([]rune(body)[:width+1]), " ")
+			if at <= len(indent) {
+				break
+			}
+			b.WriteString(strings.TrimRight(body[:at], " ") + "\n")
+			body = indent + strings.TrimLeft(body[at:], " ")
+		}
+		b.WriteString(body + line[len(strings.TrimRight(line, "\n")):])
+	}
+	return b.String()
 }
 
 // fail prints err and the command that helps, and returns its exit code.

@@ -36,7 +36,7 @@ func runDiff(ctx context.Context, c call) (*reply, error) {
 	r := &reply{json: struct {
 		ID    int    `json:"id"`
 		Patch []byte `json:"patch_b64"`
-	}{e.ID, b.Bytes()}, notices: s.words()}
+	}{e.ID, b.Bytes()}, notices: s.words(), verbatim: true}
 	r.text = func(w io.Writer) { _, _ = w.Write(b.Bytes()) }
 	if !c.Bool("patch") {
 		var safe writerString

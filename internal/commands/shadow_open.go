@@ -58,7 +58,7 @@ func runShadowOpen(ctx context.Context, c call) (*reply, error) {
 	for _, l := range report.LeftOut {
 		notices = append(notices, fmt.Sprintf("left out of the shadow: %q, %s (%s)", l.Path, l.Reason, visible(l.Detail)))
 	}
-	return &reply{json: sessionOf(ses, 0), notices: notices, text: func(w io.Writer) { fmt.Fprintln(w, ses.Tree) }}, nil
+	return &reply{json: sessionOf(ses, 0), notices: notices, verbatim: true, text: func(w io.Writer) { fmt.Fprintln(w, ses.Tree) }}, nil
 }
 
 // refuseOddPlace stops a shadow of a whole home folder or of the root of the disk unless a person says so: it would copy

@@ -27,6 +27,6 @@ func (a *application) shadowPathCommand() *cli.Command {
 			return nil, err
 		}
 		ses := s.State().Sessions[session]
-		return &reply{json: sessionOf(ses, 0), notices: s.words(), text: func(w io.Writer) { fmt.Fprintln(w, ses.Tree) }}, nil
+		return &reply{json: sessionOf(ses, 0), notices: s.words(), verbatim: true, text: func(w io.Writer) { fmt.Fprintln(w, ses.Tree) }}, nil
 	})
 }

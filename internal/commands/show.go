@@ -38,7 +38,7 @@ func runShow(ctx context.Context, c call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reply{json: resultOf(whole), notices: s.words(), text: func(w io.Writer) { _, _ = io.WriteString(w, card.text) }}, nil
+	return &reply{json: resultOf(whole), notices: s.words(), verbatim: true, text: func(w io.Writer) { _, _ = io.WriteString(w, card.text) }}, nil
 }
 
 // oneSet opens the site and the one change set that the arguments name.

@@ -73,7 +73,7 @@ func runSubmit(ctx context.Context, c call) (*reply, error) {
 		r.text = func(w io.Writer) { fmt.Fprintln(w, "nothing to submit") }
 	}
 	if c.Bool("diff") {
-		r.text = withDiff(s, r.text, done.Sets)
+		r.text, r.verbatim = withDiff(s, r.text, done.Sets), true
 	}
 	return r, nil
 }
