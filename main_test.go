@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 //
 // In their words $NL is a newline, $TAB a tab and $BAD a byte that is no UTF-8.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:   "testdata/script",
 		Setup: setup,

@@ -165,29 +165,44 @@ func cmdSame(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	var trees [2]snapshot
 	for i, dir := range args {
-		trees[i] = snapshot{}
-		root := ts.MkAbs(dir)
-		ts.Check(filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case d.Name() == ".git" && filepath.Dir(p) == root && d.IsDir():
-				return fs.SkipDir
-			case d.IsDir() || p == filepath.Join(root, ".git"):
-				return nil
+		tree, err := readTree(ts.MkAbs(dir))
+		ts.Check(err)
+		for p, what := range tree {
+			kind, content, _ := strings.Cut(what, " ")
+			switch kind[0] {
+			case 'd':
+				delete(tree, p) // git keeps no folders
+			case '-':
+				tree[p] = fmt.Sprintf("executable %t %s", kind[3] == 'x', content)
 			}
-			what, err := describe(p)
-			if kind, content, ok := strings.Cut(what, " "); ok && kind[0] == '-' {
-				what = fmt.Sprintf("executable %t %s", kind[3] == 'x', content)
-			}
-			rel, _ := filepath.Rel(root, p)
-			trees[i][rel] = what
-			return err
-		}))
+		}
+		trees[i] = tree
 	}
 	if diff := trees[0].differs(trees[1]); len(diff) > 0 != neg {
 		ts.Fatalf("differ in: %q", diff)
 	}
+}
+
+// readTree describes a working tree without git's own folder or file at its top.
+func readTree(root string) (snapshot, error) {
+	s := snapshot{}
+	git := filepath.Join(root, ".git")
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case p == git && d.IsDir():
+			return fs.SkipDir
+		case p == git:
+			return nil
+		}
+		rel, err := filepath.Rel(root, p)
+		if err == nil {
+			s[rel], err = describe(p)
+		}
+		return err
+	})
+	return s, err
 }
 
 // field finds a.0.b in the JSON of the last output.

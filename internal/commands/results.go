@@ -136,20 +136,9 @@ func why(e *projection.Entry) string {
 func resultsReply(session string, results []gate.Result, notices []string) *reply {
 	j := submissionJSON{Session: session, Sets: []setJSON{}, Notices: notices}
 	r := &reply{notices: notices}
-	again := codeDone
-	fresh := false
 	for _, x := range results {
 		j.Sets = append(j.Sets, resultOf(x))
-		if x.Again {
-			again = worse(again, codeOfResult(x))
-			continue
-		}
-		fresh = true
 		r.code = worse(r.code, codeOfResult(x))
-	}
-	// What is only reported again counts where there is nothing else to say.
-	if !fresh {
-		r.code = again
 	}
 	r.json = j
 	r.text = func(w io.Writer) {

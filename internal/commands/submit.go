@@ -140,7 +140,7 @@ func awaitAll(ctx context.Context, s *site, results []gate.Result, limit time.Du
 	}
 	now, err := s.Wait(ctx, numbers)
 	for i := range now {
-		results[i].Entry, results[i].Rest, results[i].Again = now[i].Entry, now[i].Rest, false
+		results[i].Entry, results[i].Rest = now[i].Entry, now[i].Rest
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &exitError{code: codeTimeout, text: fmt.Sprintf("waiting timed out after %s: nobody decided yet", limit), hint: "correx wait" + list}

@@ -177,6 +177,10 @@ func (g *Gate) landed(ctx context.Context, id int) bool {
 // the same append.
 func (g *Gate) close(ctx context.Context, e *projection.Entry, a projection.Applied) error {
 	return g.update(ctx, func() ([]ledger.Draft, error) {
+		// An event that its set's state does not allow would stop every reader of the ledger: then the landing goes back.
+		if now := g.state.Sets[e.ID]; now.State != change.StateApproved || now.Grant != a.Landing {
+			return nil, &StateError{ID: e.ID, State: now.State, By: now.SupersededBy, Want: "cannot land"}
+		}
 		t := ledger.ChangeApplied
 		if e.Reverts != 0 {
 			t = ledger.UndoApplied

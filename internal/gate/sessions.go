@@ -154,7 +154,7 @@ func (g *Gate) CloseShadow(ctx context.Context, session string) error {
 }
 
 // ResetShadow brings the named paths of a shadow, or all of it, back to what the real tree holds now.
-func (g *Gate) ResetShadow(ctx context.Context, session string, paths []change.Path) error {
+func (g *Gate) ResetShadow(ctx context.Context, session string, paths []change.Path) (err error) {
 	sh, release, err := g.useShadow(ctx, session)
 	if err != nil {
 		return err
@@ -170,6 +170,15 @@ func (g *Gate) ResetShadow(ctx context.Context, session string, paths []change.P
 				return &UsageError{Problem: fmt.Sprintf("%q is neither in the shadow nor in the real tree", p)}
 			}
 		}
+	}
+	// What is brought in is never half of a landing.
+	unlock, err := g.lockLanding(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	if err := g.catchUp(ctx, sh); err != nil {
+		return err
 	}
 	src, err := g.source(ctx)
 	if err != nil {

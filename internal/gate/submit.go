@@ -30,8 +30,6 @@ type SubmitOptions struct {
 // Result is one change set of a submission or decision, as it stands afterwards.
 type Result struct {
 	*projection.Entry
-	// Again says that the set was there before and is only reported again.
-	Again bool
 	// Rest is the number under which the files wait that a partial approval left out, or 0.
 	Rest int
 	// Credential undoes the set; it is filled only here, by the process that landed it.
@@ -60,16 +58,8 @@ func (g *Gate) Submit(ctx context.Context, o SubmitOptions) (*Submission, error)
 		return nil, err
 	}
 	defer release()
-	unshare, err := g.store.Share(ctx)
+	seen, made, err := g.propose(ctx, sh, o)
 	if err != nil {
-		return nil, err
-	}
-	seen, err := g.look(ctx, sh, o.Paths)
-	if err != nil {
-		return nil, errors.Join(err, unshare())
-	}
-	made, err := g.stage(ctx, o, seen)
-	if err := errors.Join(err, unshare()); err != nil {
 		return nil, err
 	}
 	out := &Submission{Session: o.Session, Notices: seen.notices}
@@ -95,14 +85,43 @@ func (g *Gate) Submit(ctx context.Context, o SubmitOptions) (*Submission, error)
 	return out, nil
 }
 
+// propose looks at the shadow and records what that comes to. It holds the landing lock meanwhile: what is seen of the real
+// tree is never half of a landing, and a set that is landing just now is not taken for one that somebody gave up.
+func (g *Gate) propose(ctx context.Context, sh *shadow.Shadow, o SubmitOptions) (seen *observed, made staging, err error) {
+	unlock, err := g.lockLanding(ctx)
+	if err != nil {
+		return nil, made, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	unshare, err := g.store.Share(ctx)
+	if err != nil {
+		return nil, made, err
+	}
+	defer func() { err = errors.Join(err, unshare()) }()
+	if err := g.catchUp(ctx, sh); err != nil {
+		return nil, made, err
+	}
+	if seen, err = g.look(ctx, sh, o.Paths); err != nil {
+		return nil, made, err
+	}
+	made, err = g.stage(ctx, o, seen)
+	return seen, made, err
+}
+
+// catchUp brings the state, and the manifest of a shadow, up to the ledger.
+func (g *Gate) catchUp(ctx context.Context, sh *shadow.Shadow) error {
+	if err := g.refresh(); err != nil {
+		return err
+	}
+	return g.foldInto(ctx, sh)
+}
+
 // staging is what recording a plan made: sets reported again, to land now, and at rest (waiting, denied, stale). Of those
 // reported again, refused are the answer to bytes that a person said no to; of those at rest, rest are what named paths
 // left of a waiting set.
 type staging struct {
 	report, land, wait []int
 	refused, rest      []int
-	// gone are sets reported again that this submission found stale.
-	gone []int
 }
 
 // again notes a set to be reported as it stands.
@@ -138,7 +157,6 @@ func (g *Gate) draft(b *batch, p plan, seen *observed, made *staging) {
 	for _, u := range p.again {
 		if found := seen.staleIn(u.Files); len(found) > 0 && u.State.Waits() {
 			b.add(ledger.ChangeStale, u.Cause, projection.Stale{Set: u.ID, Paths: found})
-			made.gone = append(made.gone, u.ID)
 		}
 		made.again(u.ID)
 	}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// killedPaths is the number of paths of the set that is killed while it lands.
+const killedPaths = 200
+
+func manyFiles(repo string) error {
+	for i := range killedPaths {
+		p := filepath.Join(repo, fmt.Sprintf("d%d", i%10), fmt.Sprintf("f%d.txt", i))
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(p, []byte(fmt.Sprintf("file %d\nwith a line\nand another\n", i)), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rework edits, deletes, moves and makes files in a shadow, and returns the paths it touched.
+func rework(t *testing.T, shadow string) []string {
+	t.Helper()
+	var touched []string
+	for i := range killedPaths {
+		name := filepath.Join(fmt.Sprintf("d%d", i%10), fmt.Sprintf("f%d.txt", i))
+		p := filepath.Join(shadow, name)
+		var err error
+		switch {
+		case i%10 == 9:
+			moved := filepath.Join("moved", fmt.Sprintf("m%d", i), "f.txt")
+			if err = os.MkdirAll(filepath.Dir(filepath.Join(shadow, moved)), 0o755); err == nil {
+				err = os.Rename(p, filepath.Join(shadow, moved))
+			}
+			touched = append(touched, moved)
+		case i%4 == 0:
+			err = os.Remove(p)
+		case i%4 == 1:
+			err = os.WriteFile(p+".new", []byte(name), 0o644)
+			touched = append(touched, name+".new")
+		default:
+			err = os.WriteFile(p, []byte("edited "+name), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		touched = append(touched, name)
+	}
+	return touched
+}
+
+// instant is a moment in a landing: it reports whether that has come.
+type instant func() bool
+
+// instants are the moments at which a landing is killed: before it began, when its journal is there, when some path was
+// switched, when the ledger grew, and when the journal is gone again.
+func instants(s *site, round int, watched string) (string, instant) {
+	ledger := filepath.Join(s.repo, ".git", "correx", "ledger", "events.jsonl")
+	there := s.journalThere
+	size := func() int64 {
+		info, err := os.Stat(ledger)
+		if err != nil {
+			return 0
+		}
+		return info.Size()
+	}
+	begun, seen := size(), false
+	watched = filepath.Join(s.repo, watched)
+	was, _ := describe(watched)
+	switch round % 6 {
+	case 0:
+		return "at once", func() bool { return true }
+	case 1:
+		return "at the journal", there
+	case 2:
+		return "at the decision", func() bool { return size() > begun }
+	case 3:
+		return "at the closing event", func() bool {
+			if there() && !seen {
+				seen, begun = true, size()
+			}
+			return seen && size() > begun
+		}
+	}
+	return "when " + watched + " was switched", func() bool { now, _ := describe(watched); return now != was }
+}
+
+func (s *site) journalThere() bool {
+	_, err := os.Lstat(filepath.Join(s.repo, ".git", "correx", "worktrees", "main", "journal"))
+	return err == nil
+}
+
+// killed runs a command and kills it at the instant, unless it ends before. It reports whether a landing was interrupted.
+func (s *site) killed(at instant, args ...string) bool {
+	s.t.Helper()
+	cmd := s.start(s.repo, args...)
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // killed or not: the tree tells
+		close(ended)
+	}()
+	for !at() {
+		select {
+		case <-ended:
+			return s.journalThere()
+		default:
+		}
+	}
+	_ = cmd.Process.Kill() // it may have ended by itself just now
+	<-ended
+	return s.journalThere()
+}
+
+// whole checks after a kill: the next command puts things right, nothing is left over, everything verifies, and the tree is
+// one of two.
+func (s *site) whole(when string, trees ...snapshot) snapshot {
+	s.t.Helper()
+	s.correx(0, s.repo, "status")
+	now, err := readTree(s.repo)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var report struct {
+		Journal  string
+		Findings []any
+	}
+	if err := json.Unmarshal([]byte(s.correx(0, s.repo, "fsck", "--json")), &report); err != nil {
+		s.t.Fatal(err)
+	}
+	if report.Journal != "empty" || len(report.Findings) > 0 {
+		s.t.Fatalf("killed %s: %+v", when, report)
+	}
+	for _, tree := range trees {
+		if len(tree.differs(now)) == 0 {
+			return tree
+		}
+	}
+	s.t.Fatalf("killed %s: neither; %d paths are not what they were, %d not what they should be: %.300q",
+		when, len(trees[0].differs(now)), len(trees[1].differs(now)), trees[1].differs(now))
+	return nil
+}
+
+// TestKilledLanding kills an approval of many paths, its undo and its redo at one instant after another. After the next
+// command each path holds what it held before, or what was proposed, and never some of both.
+func TestKilledLanding(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, manyFiles)
+	shadow := s.shadow()
+	touched := rework(t, shadow)
+	before, err := readTree(s.repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := readTree(shadow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.correx(3, shadow, "submit")
+	seed := rand.Uint64()
+	if given, err := strconv.ParseUint(os.Getenv("KILL_SEED"), 10, 64); err == nil {
+		seed = given
+	}
+	t.Logf("KILL_SEED=%d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	next, interrupted := []string{"approve", "1"}, 0
+	for round := 0; round < 12; round++ {
+		when, at := instants(s, round, touched[random.IntN(len(touched))])
+		if s.killed(at, next...) {
+			interrupted++
+		}
+		tree := s.whole(fmt.Sprintf("%s of %v", when, next), before, after)
+		state := s.state("1")
+		if landed := len(tree.differs(after)) == 0; landed != (state == "applied") {
+			t.Fatalf("killed %s of %v: landed %t, and #1 is %s", when, next, landed, state)
+		}
+		switch state {
+		case "applied":
+			next = []string{"undo", "1"}
+		case "undone":
+			next = []string{"redo"}
+		case "pending", "approved":
+		default:
+			t.Fatalf("killed %s of %v: #1 is %s", when, next, state)
+		}
+	}
+	if state := s.state("1"); state != "applied" {
+		s.correx(0, s.repo, next...)
+	}
+	if tree := s.whole("no more", before, after); len(tree.differs(after)) > 0 {
+		t.Fatalf("%v did not land it", next)
+	}
+	left, err := exec.Command("find", s.repo, "-name", ".correx-*").Output()
+	if err != nil || strings.TrimSpace(string(left)) != "" {
+		t.Errorf("left over: %s %v", left, err)
+	}
+	if interrupted == 0 {
+		t.Error("no landing was interrupted, so nothing was tried")
+	}
+	t.Logf("interrupted %d landings", interrupted)
+}
