@@ -22,15 +22,11 @@ func runShadowClose(ctx context.Context, c call) (*reply, error) {
 	if err := noArgs(c); err != nil {
 		return nil, err
 	}
-	s, err := open(ctx, c)
+	s, session, err := openSession(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	session, err := s.session(c)
-	if err != nil {
-		return nil, err
-	}
 	if !s.inside || s.marker.Session != session {
 		if _, err := s.requirePerson(c, "closing another session's shadow"); err != nil {
 			return nil, err

@@ -17,15 +17,11 @@ func (a *application) shadowPathCommand() *cli.Command {
 		if err := noArgs(c); err != nil {
 			return nil, err
 		}
-		s, err := open(ctx, c)
+		s, session, err := openSession(ctx, c)
 		if err != nil {
 			return nil, err
 		}
 		defer s.Close()
-		session, err := s.session(c)
-		if err != nil {
-			return nil, err
-		}
 		ses := s.State().Sessions[session]
 		return &reply{json: sessionOf(ses, 0), notices: s.words(), verbatim: true, text: func(w io.Writer) { fmt.Fprintln(w, ses.Tree) }}, nil
 	})

@@ -15,15 +15,11 @@ func (a *application) shadowResetCommand() *cli.Command {
 			"   correx shadow reset src/parse.go\n\n" + exitHelp(codeDone, codeFailed, codeUsage, codeCorrupt),
 		Flags: []cli.Flag{&cli.StringFlag{Name: "session", Usage: "the session's id or name, outside its shadow"}},
 	}, func(ctx context.Context, c call) (*reply, error) {
-		s, err := open(ctx, c)
+		s, session, err := openSession(ctx, c)
 		if err != nil {
 			return nil, err
 		}
 		defer s.Close()
-		session, err := s.session(c)
-		if err != nil {
-			return nil, err
-		}
 		paths, err := s.paths(c.Args().Slice())
 		if err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -27,9 +28,6 @@ func runShow(ctx context.Context, c call) (*reply, error) {
 		return nil, err
 	}
 	defer s.Close()
-	if err := checkImages(s, e); err != nil {
-		return nil, err
-	}
 	card, err := renderCard(ctx, c, s, e, c.env.Stdout)
 	if err != nil {
 		return nil, err
@@ -41,7 +39,7 @@ func runShow(ctx context.Context, c call) (*reply, error) {
 	return &reply{json: resultOf(whole), notices: s.words(), verbatim: true, text: func(w io.Writer) { _, _ = io.WriteString(w, card.text) }}, nil
 }
 
-// oneSet opens the site and the one change set that the arguments name.
+// oneSet opens the site and the one change set that the arguments name, whose content is there and is what it was.
 func oneSet(ctx context.Context, c call) (*site, *projection.Entry, error) {
 	numbers, err := ids(c.Args().Slice())
 	if err != nil {
@@ -55,9 +53,11 @@ func oneSet(ctx context.Context, c call) (*site, *projection.Entry, error) {
 		return nil, nil, err
 	}
 	e, err := s.Set(numbers[0])
+	if err == nil {
+		err = checkImages(s, e)
+	}
 	if err != nil {
-		_ = s.Close()
-		return nil, nil, err
+		return nil, nil, errors.Join(err, s.Close())
 	}
 	return s, e, nil
 }

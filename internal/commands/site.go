@@ -148,6 +148,19 @@ func (s *site) session(c call) (string, error) {
 	return "", &gate.UsageError{Problem: fmt.Sprintf("%d shadows are open: say which with --session", len(list)), Hint: "correx shadow list"}
 }
 
+// openSession opens the site and settles which session the command speaks of.
+func openSession(ctx context.Context, c call) (*site, string, error) {
+	s, err := open(ctx, c)
+	if err != nil {
+		return nil, "", err
+	}
+	session, err := s.session(c)
+	if err != nil {
+		return nil, "", errors.Join(err, s.Close())
+	}
+	return s, session, nil
+}
+
 // paths turns arguments into paths of the repository: relative to the folder the command runs in, inside the shadow or the
 // real tree.
 func (s *site) paths(args []string) ([]change.Path, error) {

@@ -42,15 +42,11 @@ func runSubmit(ctx context.Context, c call) (*reply, error) {
 	if len(c.String("message")) > maxMessage {
 		return nil, &gate.UsageError{Problem: fmt.Sprintf("the message has %d bytes, at most %d are kept", len(c.String("message")), maxMessage)}
 	}
-	s, err := open(ctx, c)
+	s, session, err := openSession(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	session, err := s.session(c)
-	if err != nil {
-		return nil, err
-	}
 	paths, err := s.paths(c.Args().Slice())
 	if err != nil {
 		return nil, err
