@@ -211,3 +211,41 @@ func TestKilledLanding(t *testing.T) {
 	}
 	t.Logf("interrupted %d landings", interrupted)
 }
+
+// TestKilledSubmission kills submissions that land one file after another. Every file is wholly old or new afterwards, and
+// the next submission lands what is left.
+func TestKilledSubmission(t *testing.T) {
+	t.Parallel()
+	const n = 12
+	s := newSite(t, files(n))
+	s.put(filepath.Join(s.dir, "home", ".config", "correx", "config.toml"), "[approve]\nrequire_tty = false\n[auto]\nsession_files = 1000\n")
+	shadow := s.shadow()
+	interrupted := 0
+	for round := range 8 {
+		old, text := fmt.Sprintf("round %d\n", round), fmt.Sprintf("round %d\n", round+1)
+		if round == 0 {
+			old = "base\n"
+		}
+		for i := range n {
+			s.put(filepath.Join(shadow, fmt.Sprintf("f%d.txt", i)), text)
+		}
+		when, at := instants(s, round, fmt.Sprintf("f%d.txt", (round*5)%n))
+		if s.killed(at, "submit", "--each") {
+			interrupted++
+		}
+		s.correx(0, s.repo, "status")
+		s.correx(0, s.repo, "fsck")
+		for i := range n {
+			p := filepath.Join(s.repo, fmt.Sprintf("f%d.txt", i))
+			if b, err := os.ReadFile(p); err != nil || string(b) != old && string(b) != text {
+				t.Fatalf("killed %s: %s holds %q, %v", when, p, b, err)
+			}
+		}
+		s.correx(0, s.repo, "submit", "--each")
+		if got, want := s.treeID(s.repo), s.treeID(shadow); got != want {
+			t.Fatalf("killed %s: the next submission leaves the tree at %s, the shadow is %s", when, got, want)
+		}
+		s.correx(0, s.repo, "fsck")
+	}
+	t.Logf("interrupted %d landings", interrupted)
+}
