@@ -84,6 +84,13 @@ func TestSessionsAtOnce(t *testing.T) {
 	if got := count(codes); got != "0:12" {
 		t.Fatalf("open: %s %v", got, errs)
 	}
+	runs = nil
+	for range 4 {
+		runs = append(runs, s.start(s.repo, "shadow", "open", "--name", "one"))
+	}
+	if codes, same, errs := s.together(runs); count(codes) != "0:4" || same[0] != same[1] || same[0] != same[2] || same[0] != same[3] {
+		t.Errorf("one name: %s %q %v", count(codes), same, errs)
+	}
 	for i := range shadows {
 		shadows[i] = strings.TrimSpace(shadows[i])
 		s.put(filepath.Join(shadows[i], fmt.Sprintf("f%d.txt", i)), fmt.Sprintf("session %d\n", i))

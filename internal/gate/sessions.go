@@ -27,12 +27,8 @@ type ShadowOptions struct {
 // OpenShadow makes a shadow of the real tree as it is now and records its session. A name that an open session of this
 // worktree has is answered with that session. After an error nothing is left behind.
 func (g *Gate) OpenShadow(ctx context.Context, o ShadowOptions) (*projection.Session, shadow.Report, error) {
-	if o.Name != "" {
-		for _, s := range g.state.OpenSessions(g.worktree()) {
-			if s.Name == o.Name {
-				return s, shadow.Report{Backend: s.Backend}, nil
-			}
-		}
+	if s := g.named(o.Name); s != nil {
+		return s, shadow.Report{Backend: s.Backend}, nil
 	}
 	src, err := g.source(ctx)
 	if err != nil {
@@ -56,17 +52,31 @@ func (g *Gate) OpenShadow(ctx context.Context, o ShadowOptions) (*projection.Ses
 	if err != nil {
 		return nil, report, errors.Join(err, durable.RemoveAll(g.sessionDir(id)))
 	}
+	var faster *projection.Session
 	err = g.update(ctx, func() ([]ledger.Draft, error) {
+		if faster = g.named(o.Name); faster != nil {
+			return nil, nil
+		}
 		b := &batch{gate: g, actor: "session:" + id}
 		b.add(ledger.SessionOpened, "", projection.SessionOpened{
 			Session: id, Name: o.Name, Agent: o.Agent, Worktree: g.worktree(), Backend: report.Backend, Tree: sh.Tree(), Enforced: "none",
 		})
 		return b.drafts, nil
 	})
-	if err != nil {
-		return nil, report, errors.Join(err, sh.Close(ctx), durable.RemoveAll(g.sessionDir(id)))
+	if err != nil || faster != nil {
+		return faster, report, errors.Join(err, sh.Close(ctx), durable.RemoveAll(g.sessionDir(id)))
 	}
 	return g.state.Sessions[id], report, nil
+}
+
+// named returns the open session of this worktree with a name, or nil.
+func (g *Gate) named(name string) *projection.Session {
+	for _, s := range g.state.OpenSessions(g.worktree()) {
+		if name != "" && s.Name == name {
+			return s
+		}
+	}
+	return nil
 }
 
 // newSession makes a session id: "s-" and eight characters.
