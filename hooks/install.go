@@ -91,6 +91,9 @@ func (w writer) install(o Options) (Report, error) {
 		err = checkDir(o.Dir)
 	}
 	if err == nil {
+		err = w.sweep(o)
+	}
+	if err == nil {
 		err = w.mkdirAll(o.Dir, 0o755)
 	}
 	if err != nil {

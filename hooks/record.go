@@ -31,10 +31,13 @@ const (
 	kindChained = "chained"
 )
 
+// recordDir holds the records, in the state folder.
+const recordDir = "hooks"
+
 // recordPath tells the hooks folders of one repository apart: another core.hooksPath is another folder.
 func recordPath(state, dir, name string) string {
 	digest := sha256.Sum256([]byte(dir))
-	return filepath.Join(state, "hooks", fmt.Sprintf("%s-%x.json", name, digest[:6]))
+	return filepath.Join(state, recordDir, fmt.Sprintf("%s-%x.json", name, digest[:6]))
 }
 
 // readRecord returns the record, or ok false where there is none that can be read: it is only ever an additional check.

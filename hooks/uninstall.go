@@ -24,13 +24,16 @@ func (w writer) uninstall(o Options) (Report, error) {
 	if err == nil {
 		err = checkDir(o.Dir)
 	}
+	if err == nil {
+		err = w.sweep(o)
+	}
 	if err != nil {
 		return report, fmt.Errorf("uninstall hooks: %w", err)
 	}
 	for _, name := range names {
 		result, err := w.uninstallOne(o, name)
 		if err == nil {
-			err = w.sweep(o, name)
+			err = w.forget(o, name)
 		}
 		if err != nil {
 			return report, fmt.Errorf("uninstall hooks: %w", err)
@@ -43,8 +46,8 @@ func (w writer) uninstall(o Options) (Report, error) {
 	return report, nil
 }
 
-// sweep removes what is no longer needed.
-func (w writer) sweep(o Options, name string) error {
+// forget removes what is no longer needed.
+func (w writer) forget(o Options, name string) error {
 	if _, err := os.Lstat(recordPath(o.State, o.Dir, name)); err == nil {
 		if err := w.remove(recordPath(o.State, o.Dir, name)); err != nil {
 			return err

@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"io/fs"
+	"path/filepath"
 
 	"github.com/correx/correx/internal/durable"
 )
@@ -47,4 +48,14 @@ func (w writer) move(from, path string) error {
 
 func (w writer) remove(path string) error {
 	return w.step("remove", func() error { return durable.Remove(path) })
+}
+
+// sweep removes what killed installations left.
+func (w writer) sweep(o Options) error {
+	for _, dir := range []string{o.Dir, filepath.Join(o.Dir, ChainedDir), filepath.Join(o.State, recordDir)} {
+		if err := w.step("sweep", func() error { _, err := durable.SweepAbandoned(dir); return err }); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -85,8 +85,12 @@ func runInit(ctx context.Context, c call) (*reply, error) {
 	}}, nil
 }
 
-// writeConfig writes the commented configuration unless something stands at its path.
+// writeConfig writes the commented configuration unless something stands at its path, and removes what a killed init left
+// beside it.
 func writeConfig(path string) (bool, error) {
+	if _, err := durable.SweepAbandoned(filepath.Dir(path)); err != nil {
+		return false, err
+	}
 	err := durable.WriteNew(path, config.Template(), 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil

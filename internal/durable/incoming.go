@@ -3,8 +3,10 @@ package durable
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -94,13 +96,32 @@ func (in *Incoming) Abort() error {
 // SweepIncoming removes what killed processes left in dir under temporary names, and returns how many files that were. The
 // caller holds a lock that keeps everybody else from having one open.
 func SweepIncoming(dir string) (int, error) {
+	return sweep(dir, func(string) bool { return true })
+}
+
+// SweepAbandoned is SweepIncoming for a folder that no lock guards: it removes the temporary names of processes that are
+// not there any more. Missing folders are no error.
+func SweepAbandoned(dir string) (int, error) {
+	n, err := sweep(dir, func(name string) bool {
+		pid, _, ok := strings.Cut(strings.TrimPrefix(name, temporaryPrefix), "-")
+		number, err := strconv.Atoi(pid)
+		return ok && err == nil && !processThere(number)
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return n, err
+}
+
+func sweep(dir string, abandoned func(name string) bool) (int, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return 0, err
 	}
 	n := 0
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), temporaryPrefix) || !e.Type().IsRegular() {
+		ours := strings.HasPrefix(e.Name(), temporaryPrefix) && (e.Type().IsRegular() || e.Type() == fs.ModeSymlink)
+		if !ours || !abandoned(e.Name()) {
 			continue
 		}
 		if err := (files{}).discard(filepath.Join(dir, e.Name())); err != nil {

@@ -7,3 +7,6 @@ import "os"
 func lockFile(*os.File, lockMode) (bool, error) { return false, ErrNoLocks }
 
 func unlockFile(*os.File) error { return ErrNoLocks }
+
+// processThere cannot tell here, and says yes.
+func processThere(int) bool { return true }

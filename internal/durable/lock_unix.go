@@ -32,3 +32,6 @@ func lockFile(f *os.File, mode lockMode) (bool, error) {
 func unlockFile(f *os.File) error {
 	return os.NewSyscallError("flock", unix.Flock(int(f.Fd()), unix.LOCK_UN))
 }
+
+// processThere reports whether a process of this number runs.
+func processThere(pid int) bool { return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) }

@@ -27,3 +27,12 @@ func unlockFile(f *os.File) error {
 	err := windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{Offset: lockAt})
 	return os.NewSyscallError("UnlockFileEx", err)
 }
+
+// processThere reports whether a process of this number runs.
+func processThere(pid int) bool {
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err == nil {
+		err = windows.CloseHandle(h)
+	}
+	return !errors.Is(err, windows.ERROR_INVALID_PARAMETER)
+}
