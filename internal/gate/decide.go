@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/internal/ledger"
@@ -52,7 +53,7 @@ func (g *Gate) Approve(ctx context.Context, id int, o DecideOptions) (Result, er
 	if len(o.Only) > 0 && len(o.Only) == len(e.Files) {
 		o.Only = nil
 	}
-	if e.State == change.StateApproved && len(o.Only) > 0 {
+	if e.State == change.StateApproved && len(o.Only) > 0 && !slices.Equal(o.Only, e.Only) {
 		return Result{}, &UsageError{Problem: fmt.Sprintf("change set #%d was approved before and lands as it was approved: leave --only out", id)}
 	}
 	if err := g.imagesThere(e); err != nil {
