@@ -1,8 +1,9 @@
 # Plain `make` prints this list.
 GO ?= go
 FUZZTIME ?= 30s
+ROUNDS ?= 300
 
-.PHONY: help build test lint bench fuzz check cross
+.PHONY: help build test lint bench fuzz crash check cross
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -32,5 +33,9 @@ fuzz: ## every fuzz target for FUZZTIME each
 	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
 	  done; \
 	done
+
+crash: ## every fault at every step of every routine, and ROUNDS kills
+	FAULT_STEPS=all CRASH_ROUNDS=$(ROUNDS) $(GO) test -timeout 6h -count=1 -run 'TestFaults|TestKilled' .
+	$(GO) test -count=3 ./internal/apply ./internal/ledger ./internal/durable ./undo ./hooks ./shadow
 
 check: lint test cross ## everything that CI runs

@@ -153,6 +153,25 @@ func (s *site) whole(when string, trees ...snapshot) snapshot {
 	return nil
 }
 
+// newSeed is the seed of a test that chooses by chance: a new one each time, or that of CRASH_SEED to see a failure again.
+func newSeed(t *testing.T) uint64 {
+	t.Helper()
+	seed := rand.Uint64()
+	if given, err := strconv.ParseUint(os.Getenv("CRASH_SEED"), 10, 64); err == nil {
+		seed = given
+	}
+	t.Logf("CRASH_SEED=%d", seed)
+	return seed
+}
+
+// rounds is how often the tests that kill do so: as often as CRASH_ROUNDS says, as make crash does, or few times.
+func rounds(few int) int {
+	if n, err := strconv.Atoi(os.Getenv("CRASH_ROUNDS")); err == nil {
+		return n
+	}
+	return few
+}
+
 // TestKilledLanding kills an approval of many paths, its undo and its redo at one instant after another. After the next
 // command each path holds what it held before, or what was proposed, and never some of both.
 func TestKilledLanding(t *testing.T) {
@@ -169,14 +188,9 @@ func TestKilledLanding(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.correx(3, shadow, "submit")
-	seed := rand.Uint64()
-	if given, err := strconv.ParseUint(os.Getenv("KILL_SEED"), 10, 64); err == nil {
-		seed = given
-	}
-	t.Logf("KILL_SEED=%d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := rand.New(rand.NewPCG(newSeed(t), 0))
 	next, interrupted := []string{"approve", "1"}, 0
-	for round := 0; round < 12; round++ {
+	for round := range rounds(24) {
 		when, at := instants(s, round, touched[random.IntN(len(touched))])
 		if s.killed(at, next...) {
 			interrupted++
@@ -221,7 +235,7 @@ func TestKilledSubmission(t *testing.T) {
 	s.put(filepath.Join(s.dir, "home", ".config", "correx", "config.toml"), "[approve]\nrequire_tty = false\n[auto]\nsession_files = 1000\n")
 	shadow := s.shadow()
 	interrupted := 0
-	for round := range 8 {
+	for round := range rounds(8) {
 		old, text := fmt.Sprintf("round %d\n", round), fmt.Sprintf("round %d\n", round+1)
 		if round == 0 {
 			old = "base\n"

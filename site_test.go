@@ -22,7 +22,13 @@ type site struct {
 // terminal.
 func newSite(t *testing.T, fill func(repo string) error) *site {
 	t.Helper()
-	s := &site{t: t, dir: t.TempDir()}
+	return newSiteIn(t, t.TempDir(), fill)
+}
+
+// newSiteIn is newSite in an empty folder.
+func newSiteIn(t *testing.T, dir string, fill func(repo string) error) *site {
+	t.Helper()
+	s := &site{t: t, dir: dir}
 	s.repo = filepath.Join(s.dir, "repo")
 	home := filepath.Join(s.dir, "home")
 	conf := filepath.Join(home, ".config", "correx")

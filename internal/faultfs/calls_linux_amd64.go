@@ -227,22 +227,31 @@ func (t *tracer) lookNames(nr uint64, a [6]uint64) *pending {
 	return &pending{step: s, done: func(*Step, int64) bool { return true }}
 }
 
-// keep gives what is about to lose a name another one outside Dir.
+// keep gives what is about to lose a name another one outside Dir. An empty folder has only one name: it goes there
+// itself, and another one takes its place to be removed.
 func (t *tracer) keep(s Step) {
-	lost := s.Path
-	switch s.Op {
-	case OpUnlink:
-	case OpRename:
-		lost = s.To
-	default:
+	if t.Kept == "" {
 		return
 	}
-	path := filepath.Join(t.Dir, lost)
-	info, err := os.Lstat(path)
-	if t.Kept == "" || err != nil || info.IsDir() {
+	lost := filepath.Join(t.Dir, s.Path)
+	if s.Op == OpRename {
+		lost = filepath.Join(t.Dir, s.To)
+	}
+	info, err := os.Lstat(lost)
+	if err != nil {
 		return
 	}
-	if err := os.Link(path, keptName(t.Kept, inode(info))); err != nil && !errors.Is(err, fs.ErrExist) {
+	kept := keptName(t.Kept, inode(info))
+	switch {
+	case (s.Op == OpUnlink || s.Op == OpRename) && !info.IsDir():
+		err = os.Link(lost, kept)
+	case s.Op == OpRmdir && info.IsDir():
+		if list, rerr := os.ReadDir(lost); rerr != nil || len(list) > 0 {
+			return
+		}
+		err = errors.Join(os.Rename(lost, kept), os.Mkdir(lost, info.Mode().Perm()))
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		t.broken = errors.Join(t.broken, err)
 	}
 }

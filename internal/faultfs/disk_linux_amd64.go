@@ -354,16 +354,11 @@ func (m mover) takeAway(name string, e entry) error {
 func (m mover) putBack(name string, e entry) error {
 	path, kept := filepath.Join(m.dir, name), keptName(m.kept, e.ino)
 	if m.now.names[name] != e {
-		_, err := os.Lstat(kept)
-		switch {
-		case err == nil && e.kind == fs.ModeDir:
-			err = os.Rename(kept, path)
-		case err == nil:
-			err = os.Link(kept, path)
-		case e.kind == fs.ModeDir:
-			// A folder that was removed comes back under another inode; nothing is told by that.
-			err = os.Mkdir(path, 0o755)
+		put := os.Link
+		if e.kind == fs.ModeDir {
+			put = os.Rename
 		}
+		err := put(kept, path)
 		if err != nil {
 			return err
 		}

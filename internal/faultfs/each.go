@@ -14,13 +14,19 @@ const eachLimit = 20000
 // step can be tried alone; a first run without any step fails the test, since nothing was tried.
 func Each(t *testing.T, try func(t *testing.T, at int) (struck bool)) {
 	t.Helper()
-	for at := 1; ; at++ {
+	Every(t, 1, 1, try)
+}
+
+// Every is Each for the steps first, first+stride, first+2·stride, …, where trying all takes too long.
+func Every(t *testing.T, first, stride int, try func(t *testing.T, at int) (struck bool)) {
+	t.Helper()
+	for at := first; ; at += stride {
 		struck := false
 		t.Run(fmt.Sprint(at), func(t *testing.T) { struck = try(t, at) })
 		switch {
 		case t.Failed() && !struck, struck && at > eachLimit:
 			t.Fatalf("stopped at step %d", at)
-		case !struck && at == 1:
+		case !struck && at == first:
 			t.Fatal("no step was tried")
 		case !struck:
 			return

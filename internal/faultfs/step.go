@@ -68,7 +68,7 @@ type Run struct {
 	// Only, when set, says which steps count.
 	Only func(Step) bool
 	// Kept, when set, is an empty folder of the same file system, not beneath Dir. It gets a link, named by its inode, to
-	// each file that is about to lose a name, so that Disk can bring it back.
+	// each file that is about to lose a name, and each folder that is about to be removed, so that Disk can bring them back.
 	Kept string
 }
 

@@ -68,6 +68,8 @@ func (r Run) Do() (Outcome, error) {
 		attr = *r.Cmd.SysProcAttr
 	}
 	attr.Ptrace = true
+	// A group of its own, so that waiting for its threads takes nobody else's children.
+	attr.Setpgid, attr.Pgid = true, 0
 	r.Cmd.SysProcAttr = &attr
 	if err := r.Cmd.Start(); err != nil {
 		return Outcome{}, fmt.Errorf("%w: %w", ErrNoTrace, err)
@@ -114,7 +116,7 @@ func (t *tracer) end() {
 	_ = syscall.Kill(t.pid, syscall.SIGKILL) // it may have ended
 	for {
 		var status syscall.WaitStatus
-		if _, err := syscall.Wait4(-1, &status, waitAll|waitOwn, nil); err != nil && !errors.Is(err, syscall.EINTR) {
+		if _, err := syscall.Wait4(-t.pid, &status, waitAll|waitOwn, nil); err != nil && !errors.Is(err, syscall.EINTR) {
 			break
 		}
 	}
@@ -124,7 +126,7 @@ func (t *tracer) end() {
 // next waits for one thread to stop, deals with that, and lets it go on.
 func (t *tracer) next() (ended bool, err error) {
 	var status syscall.WaitStatus
-	tid, err := syscall.Wait4(-1, &status, waitAll|waitOwn, nil)
+	tid, err := syscall.Wait4(-t.pid, &status, waitAll|waitOwn, nil)
 	if errors.Is(err, syscall.EINTR) {
 		return false, nil
 	}
