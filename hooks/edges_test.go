@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/correx/correx/internal/faultfs"
 )
 
 // Standard input and arguments reach a chained hook whole; correx gets none of the input.
@@ -257,19 +259,14 @@ func TestEveryStep(t *testing.T) {
 	kinds := []string{"none", "sh", "python", "link"}
 	for _, kind := range kinds {
 		for _, dead := range []bool{false, true} {
-			for k := 1; ; k++ {
-				if !stepsOnce(t, fmt.Sprintf("%s step %d dead %v", kind, k, dead), kind, k, dead) {
-					break
-				}
-				if k > 30 {
-					t.Fatal("the loop does not end")
-				}
-			}
+			t.Run(fmt.Sprintf("%s, dead %v", kind, dead), func(t *testing.T) {
+				faultfs.Each(t, func(t *testing.T, at int) bool { return stepsOnce(t, kind, at, dead) })
+			})
 		}
 	}
 }
 
-func stepsOnce(t *testing.T, name, kind string, k int, dead bool) (fired bool) {
+func stepsOnce(t *testing.T, kind string, at int, dead bool) (struck bool) {
 	t.Helper()
 	p := newPlace(t)
 	switch kind {
@@ -283,39 +280,35 @@ func stepsOnce(t *testing.T, name, kind string, k int, dead bool) (fired bool) {
 		}
 	}
 	before := p.tree()
-	n := 0
-	w := writer{fault: func(string) error {
-		if n++; n == k || dead && n > k {
-			fired = true
-			return errors.New("injected")
+	mode := faultfs.FailOnce
+	if dead {
+		mode = faultfs.FailFrom
+	}
+	for _, part := range []struct {
+		name  string
+		do    func(writer) error
+		again func()
+	}{
+		{"install", func(w writer) error { _, err := w.install(p.o); return err }, func() { p.install() }},
+		{"uninstall", func(w writer) error { _, err := w.uninstall(p.o); return err }, func() { p.uninstall() }},
+	} {
+		f := &faultfs.Fault{At: at, Mode: mode}
+		if err := part.do(writer{fault: f.Step}); f.Struck() == (err == nil) {
+			t.Fatalf("%s: %v after %q", part.name, err, f.Trace())
 		}
-		return nil
-	}}
-	_, err := w.install(p.o)
-	if fired == (err == nil) {
-		t.Fatalf("%s: install: %v", name, err)
+		if _, lost := os.Lstat(p.hook()); lost != nil && kind != "none" {
+			t.Fatalf("%s: the hook is gone after %q", part.name, f.Trace())
+		}
+		part.again()
+		struck = struck || f.Struck()
+		if s, err := Inspect(p.o); part.name == "install" && (err != nil || len(s[0].Problems) > 0) {
+			t.Fatalf("after going on: %+v, %v", s, err)
+		}
 	}
-	if _, lost := os.Lstat(p.hook()); lost != nil && kind != "none" {
-		t.Fatalf("%s: the hook is gone", name)
-	}
-	p.install()
-	if s, err := Inspect(p.o); err != nil || len(s[0].Problems) > 0 {
-		t.Fatalf("%s: after going on: %+v, %v", name, s, err)
-	}
-	wasInstall := fired
-	fired, n = false, 0
-	_, err = w.uninstall(p.o)
-	if fired == (err == nil) {
-		t.Fatalf("%s: uninstall: %v", name, err)
-	}
-	if _, lost := os.Lstat(p.hook()); lost != nil && kind != "none" {
-		t.Fatalf("%s: the hook is gone", name)
-	}
-	p.uninstall()
 	if d := cmp.Diff(before, p.tree()); d != "" {
-		t.Fatalf("%s: %s", name, d)
+		t.Fatal(d)
 	}
-	return fired || wasInstall
+	return struck
 }
 
 func FuzzTake(f *testing.F) {

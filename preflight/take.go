@@ -14,9 +14,14 @@ const takes = 5
 // Images is the store of contents by their SHA-256. Put keeps what it reads and names it; Open's reader fails at the end
 // when the bytes are not the ones asked for.
 type Images interface {
-	Put(r io.Reader) (sha256 string, size int64, err error)
+	Intake
 	Open(sha256 string) (io.ReadCloser, error)
 	Has(sha256 string) bool
+}
+
+// Intake is the part of the store that takes contents in. What it took may be readable only later.
+type Intake interface {
+	Put(r io.Reader) (sha256 string, size int64, err error)
 }
 
 // Tree is a working tree or a shadow, as far as it is looked at. Pin writes the content that it pins to w: a file's
@@ -31,7 +36,7 @@ type Tree interface {
 //
 // After an error the store may hold an image that nothing names. A file that is written to meanwhile is read again a few
 // times, then it is an *UnsteadyError.
-func Take(tree Tree, images Images, p change.Path) (change.Pin, error) {
+func Take(tree Tree, images Intake, p change.Path) (change.Pin, error) {
 	for range takes {
 		pin, steady, err := takeOnce(tree, images, p)
 		if err != nil || steady {
@@ -42,7 +47,7 @@ func Take(tree Tree, images Images, p change.Path) (change.Pin, error) {
 }
 
 // takeOnce reports steady when what was stored is what was pinned.
-func takeOnce(tree Tree, images Images, p change.Path) (pin change.Pin, steady bool, err error) {
+func takeOnce(tree Tree, images Intake, p change.Path) (pin change.Pin, steady bool, err error) {
 	store := &storing{images: images}
 	pin, err = tree.Pin(p, store)
 	sum, size, storeErr := store.finish(err)
@@ -73,7 +78,7 @@ func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 // storing hands what is written to it to the store. The store reads in a goroutine that finish waits for; it is started
 // by the first byte, so that a folder or a missing file stores nothing.
 type storing struct {
-	images Images
+	images Intake
 	begun  bool
 	pipe   *io.PipeWriter
 	done   chan struct{}

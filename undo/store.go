@@ -30,34 +30,12 @@ func OpenStore(dir string) *Store { return &Store{dir: dir} }
 // that is there already is compared: equal bytes are success, others a *CorruptImageError. After a failure the store is as
 // it was. The caller holds Share.
 func (s *Store) Put(r io.Reader) (sha string, size int64, err error) {
-	if err := durable.MkdirAll(s.dir, 0o700); err != nil {
+	in := s.Intake()
+	defer func() { err = errors.Join(err, in.Close()) }()
+	if sha, size, err = in.Put(r); err != nil {
 		return "", 0, err
 	}
-	in, err := durable.NewIncoming(s.dir)
-	if err != nil {
-		return "", 0, err
-	}
-	defer func() { err = errors.Join(err, in.Abort()) }()
-	h := sha256.New()
-	size, err = io.Copy(io.MultiWriter(in, h), r)
-	if err != nil {
-		return "", 0, err
-	}
-	sha = hex.EncodeToString(h.Sum(nil))
-	final := s.path(sha)
-	if err := durable.MkdirAll(filepath.Dir(final), 0o700); err != nil {
-		return "", 0, err
-	}
-	created, err := in.Commit(final)
-	if err != nil {
-		return "", 0, err
-	}
-	if !created {
-		if err := s.Check(sha); err != nil {
-			return "", 0, err
-		}
-	}
-	return sha, size, nil
+	return sha, size, in.Settle()
 }
 
 // Open returns the bytes of an image. They are hashed while they are read: in place of the end of the file comes a

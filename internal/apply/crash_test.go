@@ -11,6 +11,7 @@ import (
 
 	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/internal/durable"
+	"github.com/correx/correx/internal/faultfs"
 )
 
 // trial is one landing over a disk that fails or stops, and what follows.
@@ -33,12 +34,12 @@ func newTrial(t *testing.T, s scenario, f *faults) *trial {
 }
 
 func (r *trial) commit([]change.Step, []change.Path) error {
-	if err := r.f.step("commit"); err != nil {
+	if err := r.f.Step("commit"); err != nil {
 		return err
 	}
 	r.committed = true
-	if r.f.mode == crash {
-		return r.f.step("commit returns")
+	if r.f.Mode == faultfs.Crash {
+		return r.f.Step("commit returns")
 	}
 	return nil
 }
@@ -48,7 +49,7 @@ func (r *trial) land(t *testing.T) (out Outcome, died bool, err error) {
 	t.Helper()
 	e := newEngine(t, r.root, r.store, r.f)
 	defer e.Close()
-	died = untilCrash(func() { out, err = e.Land(context.Background(), r.l, r.commit) })
+	died = faultfs.UntilStopped(func() { out, err = e.Land(context.Background(), r.l, r.commit) })
 	return out, died, err
 }
 
@@ -57,7 +58,7 @@ func (r *trial) recover(t *testing.T, f *faults) (recovered, died bool, err erro
 	t.Helper()
 	e := newEngine(t, r.root, r.store, f)
 	defer e.Close()
-	died = untilCrash(func() {
+	died = faultfs.UntilStopped(func() {
 		recovered, err = e.Recover(context.Background(), func(l Landing) (bool, error) {
 			if l.ID != r.l.ID || l.Set != r.l.Set || l.Digest != r.l.Digest || !slices.Equal(l.Steps, r.l.Steps) {
 				return false, fmt.Errorf("the journal is of %+v", l)
@@ -90,21 +91,16 @@ func (r *trial) expectWhole(t *testing.T) {
 // everyStep calls try with faults striking at step 1, 2, 3, …, until a run ends without any.
 func everyStep(t *testing.T, make func(at int) *faults, try func(t *testing.T, f *faults)) {
 	t.Helper()
-	for at := 1; ; at++ {
+	faultfs.Each(t, func(t *testing.T, at int) bool {
 		f := make(at)
-		if !t.Run(fmt.Sprint(at), func(t *testing.T) { try(t, f) }) {
-			t.Logf("step %d is %q", at, f.trace[min(len(f.trace), at)-1])
-		}
-		if !f.fired {
-			if at < 3 {
-				t.Fatalf("only %d steps", at)
+		defer func() {
+			if t.Failed() {
+				t.Logf("step %d is %q", at, f.Trace()[min(len(f.Trace()), at)-1])
 			}
-			return
-		}
-		if at > 5000 {
-			t.Fatal("the loop does not end")
-		}
-	}
+		}()
+		try(t, f)
+		return f.Struck()
+	})
 }
 
 // eachScenario runs do for every scenario on a disk with an exchange and on one without.
@@ -117,9 +113,9 @@ func eachScenario(t *testing.T, do func(t *testing.T, s scenario, slow bool)) {
 }
 
 func TestFailAtEveryStep(t *testing.T) {
-	for _, mode := range []faultMode{failOnce, failFrom} {
+	for _, mode := range []faultfs.Mode{faultfs.FailOnce, faultfs.FailFrom} {
 		eachScenario(t, func(t *testing.T, s scenario, slow bool) {
-			everyStep(t, func(at int) *faults { return &faults{at: at, mode: mode, slow: slow} }, func(t *testing.T, f *faults) {
+			everyStep(t, func(at int) *faults { return &faults{Fault: faultfs.Fault{At: at, Mode: mode}, slow: slow} }, func(t *testing.T, f *faults) {
 				failOne(t, newTrial(t, s, f))
 			})
 		})
@@ -130,7 +126,7 @@ func failOne(t *testing.T, r *trial) {
 	t.Helper()
 	_, _, err := r.land(t)
 	switch {
-	case !r.f.fired && err != nil:
+	case !r.f.Struck() && err != nil:
 		t.Fatal(err)
 	case errors.Is(err, ErrUnfinished):
 		if _, _, err := r.recover(t, nil); err != nil {
@@ -144,9 +140,9 @@ func failOne(t *testing.T, r *trial) {
 
 func TestCrashAtEveryStep(t *testing.T) {
 	eachScenario(t, func(t *testing.T, s scenario, slow bool) {
-		everyStep(t, func(at int) *faults { return &faults{at: at, mode: crash, slow: slow} }, func(t *testing.T, f *faults) {
+		everyStep(t, func(at int) *faults { return &faults{Fault: faultfs.Fault{At: at, Mode: faultfs.Crash}, slow: slow} }, func(t *testing.T, f *faults) {
 			r := newTrial(t, s, f)
-			if _, died, err := r.land(t); died != f.fired || !died && err != nil {
+			if _, died, err := r.land(t); died != f.Struck() || !died && err != nil {
 				t.Fatalf("died %v, %v", died, err)
 			}
 			if _, _, err := r.recover(t, &faults{slow: slow}); err != nil {
@@ -172,13 +168,15 @@ func TestCrashWhileRecovering(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, share := range []int{55, 65, 75, 85, 95} {
-			at := probe.f.n * share / 100
-			everyStep(t, func(second int) *faults { return &faults{at: second, mode: crash, slow: slow} }, func(t *testing.T, f *faults) {
-				r := newTrial(t, s, &faults{at: at, mode: crash, slow: slow})
+			at := probe.f.Count() * share / 100
+			everyStep(t, func(second int) *faults {
+				return &faults{Fault: faultfs.Fault{At: second, Mode: faultfs.Crash}, slow: slow}
+			}, func(t *testing.T, f *faults) {
+				r := newTrial(t, s, &faults{Fault: faultfs.Fault{At: at, Mode: faultfs.Crash}, slow: slow})
 				if _, died, err := r.land(t); !died {
 					t.Fatalf("step %d never came: %v", at, err)
 				}
-				if _, died, err := r.recover(t, f); died != f.fired || !died && err != nil {
+				if _, died, err := r.recover(t, f); died != f.Struck() || !died && err != nil {
 					t.Fatalf("recover: died %v, %v", died, err)
 				}
 				if _, _, err := r.recover(t, &faults{slow: slow}); err != nil {
@@ -203,20 +201,19 @@ func TestFullDisk(t *testing.T) {
 	try := func(t *testing.T, f *faults, s scenario) {
 		r := newTrial(t, s, f)
 		out, _, err := r.land(t)
-		if f.fired && (!errors.Is(err, f.err) || errors.Is(err, ErrUnfinished) || errors.Is(err, durable.ErrFlush) || r.committed) {
-			t.Fatalf("%s, step %d: %v", s.name, f.at, err)
+		if f.Struck() && (!errors.Is(err, f.Err) || errors.Is(err, ErrUnfinished) || errors.Is(err, durable.ErrFlush) || r.committed) {
+			t.Fatalf("%s, step %d: %v", s.name, f.At, err)
 		}
-		if f.fired && (len(out.Left) > 0 || len(out.Kept) > 0 || out.Landed != nil) {
-			t.Errorf("%s, step %d: %+v", s.name, f.at, out)
+		if f.Struck() && (len(out.Left) > 0 || len(out.Kept) > 0 || out.Landed != nil) {
+			t.Errorf("%s, step %d: %+v", s.name, f.At, out)
 		}
 		r.expectWhole(t)
 	}
 	for _, reason := range []error{syscall.ENOSPC, syscall.EFBIG, syscall.EDQUOT} {
-		for _, mode := range []faultMode{failOnce, failFrom} {
+		for _, mode := range []faultfs.Mode{faultfs.FailOnce, faultfs.FailFrom} {
 			for _, s := range scenarios {
-				f := &faults{fired: true}
-				for at := 1; f.fired; at++ {
-					f = &faults{at: at, mode: mode, err: reason, only: needsRoom}
+				for at, f := 1, (*faults)(nil); f == nil || f.Struck(); at++ {
+					f = &faults{Fault: faultfs.Fault{At: at, Mode: mode, Err: reason, Only: needsRoom}}
 					try(t, f, s)
 				}
 			}
@@ -231,24 +228,24 @@ func TestFailedFlushStops(t *testing.T) {
 	}
 	for _, s := range scenarios {
 		for at := 1; ; at++ {
-			f := &faults{at: at, only: isFlush}
+			f := &faults{Fault: faultfs.Fault{At: at, Only: isFlush}}
 			r := newTrial(t, s, f)
 			e := newEngine(t, r.root, r.store, f)
 			_, err := e.Land(context.Background(), r.l, r.commit)
-			if !f.fired {
+			if !f.Struck() {
 				break
 			}
 			if !errors.Is(err, durable.ErrFlush) || !errors.Is(err, ErrUnfinished) {
 				t.Fatalf("%s, flush %d: %v", s.name, at, err)
 			}
-			if !isFlush(f.trace[len(f.trace)-1]) {
-				t.Errorf("%s, flush %d: went on with %q", s.name, at, f.trace[len(f.trace)-1])
+			if !isFlush(f.Trace()[len(f.Trace())-1]) {
+				t.Errorf("%s, flush %d: went on with %q", s.name, at, f.Trace()[len(f.Trace())-1])
 			}
-			before := len(f.trace)
+			before := len(f.Trace())
 			if _, err := e.Land(context.Background(), r.l, r.commit); !errors.Is(err, durable.ErrFlush) {
 				t.Errorf("%s, flush %d: the next landing: %v", s.name, at, err)
 			}
-			if _, err := e.Recover(context.Background(), nil, nil); !errors.Is(err, durable.ErrFlush) || len(f.trace) != before {
+			if _, err := e.Recover(context.Background(), nil, nil); !errors.Is(err, durable.ErrFlush) || len(f.Trace()) != before {
 				t.Errorf("%s, flush %d: recovery by the same process: %v", s.name, at, err)
 			}
 			if pending, err := e.Pending(); err != nil || pending == nil || pending.ID != r.l.ID {
@@ -271,16 +268,16 @@ func TestOrderOfFlushes(t *testing.T) {
 			t.Fatal(err)
 		}
 		where := func(word string, from int) int {
-			for i := from; i < len(f.trace); i++ {
-				if strings.HasPrefix(f.trace[i], word) {
+			for i := from; i < len(f.Trace()); i++ {
+				if strings.HasPrefix(f.Trace()[i], word) {
 					return i
 				}
 			}
-			return len(f.trace)
+			return len(f.Trace())
 		}
 		last := func(word string, until int) int {
 			for i := until - 1; i >= 0; i-- {
-				if strings.HasPrefix(f.trace[i], word) {
+				if strings.HasPrefix(f.Trace()[i], word) {
 					return i
 				}
 			}
@@ -292,22 +289,22 @@ func TestOrderOfFlushes(t *testing.T) {
 		clearing := where("journal clear", 0)
 		for _, word := range []string{"create ", "symlink "} {
 			if at := where(word, 0); at < intent {
-				t.Errorf("%s: %q before the journal's intent", s.name, f.trace[at])
+				t.Errorf("%s: %q before the journal's intent", s.name, f.Trace()[at])
 			}
 		}
 		for _, word := range []string{"exchange ", "move "} {
 			if at := where(word, 0); at < ready {
-				t.Errorf("%s: %q before the journal's ready", s.name, f.trace[at])
+				t.Errorf("%s: %q before the journal's ready", s.name, f.Trace()[at])
 			}
 			if at := last(word, commit); at > last("sync ", commit) {
-				t.Errorf("%s: %q is not flushed before the commit", s.name, f.trace[at])
+				t.Errorf("%s: %q is not flushed before the commit", s.name, f.Trace()[at])
 			}
 		}
 		if at := last("write ", ready); at >= 0 && (at > last("flush ", ready) || last("flush ", ready) > last("sync ", ready)) {
 			t.Errorf("%s: staged content is not flushed before ready", s.name)
 		}
 		if at := where("unlink ", 0); at < commit {
-			t.Errorf("%s: %q before the commit", s.name, f.trace[at])
+			t.Errorf("%s: %q before the commit", s.name, f.Trace()[at])
 		}
 		if at := last("unlink ", clearing); at > last("sync ", clearing) {
 			t.Errorf("%s: removals are not flushed before the journal goes", s.name)

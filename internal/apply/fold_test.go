@@ -10,6 +10,7 @@ import (
 
 	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/internal/durable"
+	"github.com/correx/correx/internal/faultfs"
 )
 
 // foldingTree behaves like a disk that folds letter case and keeps the spelling.
@@ -105,7 +106,7 @@ func TestCaseOnlyRename(t *testing.T) {
 			{"link", layout{"L": lnk("x")}, layout{"l": lnk("x")}},
 		} {
 			respell(t, s, folding, &faults{})
-			respell(t, s, folding, &faults{at: 1, only: func(op string) bool { return op == "commit" }})
+			respell(t, s, folding, &faults{Fault: faultfs.Fault{At: 1, Only: func(op string) bool { return op == "commit" }}})
 		}
 	}
 }
@@ -119,11 +120,11 @@ func respell(t *testing.T, s scenario, folding bool, f *faults) {
 	}
 	must(t, e.Check(context.Background(), r.l.Steps))
 	out, err := e.Land(context.Background(), r.l, r.commit)
-	if r.committed == f.fired || (err == nil) != r.committed || errors.Is(err, ErrUnfinished) {
+	if r.committed == f.Struck() || (err == nil) != r.committed || errors.Is(err, ErrUnfinished) {
 		t.Fatalf("%s, folding %v: %v", s.name, folding, err)
 	}
 	r.expectWhole(t)
-	if f.fired {
+	if f.Struck() {
 		return
 	}
 	back := Landing{ID: "back", RestorePerm: true}

@@ -6,74 +6,25 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/internal/durable"
+	"github.com/correx/correx/internal/faultfs"
 )
 
 // faults stands between the engine and the disk and counts everything the engine asks of it.
 type faults struct {
-	// at is the step, counted from 1, at which mode strikes; 0 never.
-	at   int
-	mode faultMode
-	err  error
-	// only, when set, counts the steps it accepts and no others.
-	only func(op string) bool
-	// hook, when set, is called before each step.
-	hook func(op string)
+	faultfs.Fault
 	// slow takes the exchange away, and the rename that does not replace.
 	slow bool
 	// nobodyKnows takes the answer away who has a file open.
 	nobodyKnows bool
-
-	n     int
-	fired bool
-	trace []string
-}
-
-type faultMode int
-
-const (
-	// failOnce fails one step.
-	failOnce faultMode = iota
-	// failFrom fails that step and all later ones.
-	failFrom
-	// crash stops the process before the step.
-	crash
-)
-
-// crashed is what crash panics with.
-type crashed struct{ op string }
-
-var errDisk = fmt.Errorf("injected: %w", syscall.EIO)
-
-func (f *faults) step(op string) error {
-	if f.hook != nil {
-		f.hook(op)
-	}
-	f.trace = append(f.trace, op)
-	if f.only != nil && !f.only(op) {
-		return nil
-	}
-	f.n++
-	if f.at == 0 || f.n < f.at || f.mode != failFrom && f.n > f.at {
-		return nil
-	}
-	f.fired = true
-	if f.mode == crash {
-		panic(crashed{op})
-	}
-	if f.err != nil {
-		return f.err
-	}
-	return errDisk
 }
 
 // flush is step for a flush, whose failures are marked as durable marks them.
 func (f *faults) flush(op string) error {
-	if err := f.step(op); err != nil {
+	if err := f.Step(op); err != nil {
 		return fmt.Errorf("flush: %w: %w", durable.ErrFlush, err)
 	}
 	return nil
@@ -86,7 +37,7 @@ type faultyTree struct {
 }
 
 func (t faultyTree) Folder(p change.Path) (folder, error) {
-	if err := t.f.step("folder " + string(p)); err != nil {
+	if err := t.f.Step("folder " + string(p)); err != nil {
 		return nil, err
 	}
 	inner, err := diskTree{t.real}.Folder(p)
@@ -103,7 +54,7 @@ type faultyFolder struct {
 }
 
 func (d faultyFolder) step(op, name string) error {
-	return d.f.step(op + " " + string(d.Path().Join(name)))
+	return d.f.Step(op + " " + string(d.Path().Join(name)))
 }
 
 func (d faultyFolder) Self() (durable.Info, error) {
@@ -271,7 +222,7 @@ type faultyFile struct {
 }
 
 func (n faultyFile) Write(p []byte) (int, error) {
-	if err := n.f.step("write " + n.name); err != nil {
+	if err := n.f.Step("write " + n.name); err != nil {
 		// A full disk takes a part.
 		half, werr := n.newFile.Write(p[:len(p)/2])
 		return half, errors.Join(err, werr)
@@ -287,14 +238,14 @@ func (n faultyFile) Flush() error {
 }
 
 func (n faultyFile) Resemble(like *os.File, perm uint32) error {
-	if err := n.f.step("resemble " + n.name); err != nil {
+	if err := n.f.Step("resemble " + n.name); err != nil {
 		return err
 	}
 	return n.newFile.Resemble(like, perm)
 }
 
 func (n faultyFile) ReadBack() (durable.Info, string, error) {
-	if err := n.f.step("read back " + n.name); err != nil {
+	if err := n.f.Step("read back " + n.name); err != nil {
 		return durable.Info{}, "", err
 	}
 	return n.newFile.ReadBack()
@@ -306,14 +257,14 @@ type faultyShelf struct {
 }
 
 func (s faultyShelf) Read() ([]byte, durable.Info, error) {
-	if err := s.f.step("journal read"); err != nil {
+	if err := s.f.Step("journal read"); err != nil {
 		return nil, durable.Info{}, err
 	}
 	return s.shelf.Read()
 }
 
 func (s faultyShelf) Write(data []byte) error {
-	if err := s.f.step("journal write"); err != nil {
+	if err := s.f.Step("journal write"); err != nil {
 		return err
 	}
 	err := s.shelf.Write(data)
@@ -324,7 +275,7 @@ func (s faultyShelf) Write(data []byte) error {
 }
 
 func (s faultyShelf) Clear() error {
-	if err := s.f.step("journal clear"); err != nil {
+	if err := s.f.Step("journal clear"); err != nil {
 		return err
 	}
 	return s.shelf.Clear()
@@ -343,18 +294,4 @@ func newEngine(t *testing.T, root string, images Images, f *faults) *Engine {
 		e.shelf = faultyShelf{shelf: e.shelf, f: f}
 	}
 	return e
-}
-
-// untilCrash runs do and reports whether the process "died" in it.
-func untilCrash(do func()) (died bool) {
-	defer func() {
-		if r := recover(); r != nil {
-			if _, ok := r.(crashed); !ok {
-				panic(r)
-			}
-			died = true
-		}
-	}()
-	do()
-	return false
 }

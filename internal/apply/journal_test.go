@@ -15,12 +15,13 @@ import (
 
 	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/internal/durable"
+	"github.com/correx/correx/internal/faultfs"
 )
 
 // interrupted returns a trial that stopped at its commit, with everything switched.
 func interrupted(t *testing.T, s scenario) *trial {
 	t.Helper()
-	f := &faults{at: 1, mode: crash, only: func(op string) bool { return op == "commit" }}
+	f := &faults{Fault: faultfs.Fault{At: 1, Mode: faultfs.Crash, Only: func(op string) bool { return op == "commit" }}}
 	r := newTrial(t, s, f)
 	if _, died, err := r.land(t); !died {
 		t.Fatal(err)
@@ -157,9 +158,9 @@ func TestRecoverAsksFirst(t *testing.T) {
 // TestLedgerThatClaimsTooMuch says that a landing is complete whose names were never switched.
 func TestLedgerThatClaimsTooMuch(t *testing.T) {
 	for _, state := range []string{"journal write", "exchange ", "move "} {
-		f := &faults{at: 1, mode: crash, only: func(op string) bool { return strings.HasPrefix(op, state) }}
+		f := &faults{Fault: faultfs.Fault{At: 1, Mode: faultfs.Crash, Only: func(op string) bool { return strings.HasPrefix(op, state) }}}
 		if state == "journal write" {
-			f.at = 2
+			f.At = 2
 		}
 		r := newTrial(t, scenarios[2], f)
 		if state == "move " {

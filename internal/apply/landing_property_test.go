@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/internal/faultfs"
 )
 
 // drawLayout draws a tree over few names, so that files, links and folders take each other's places.
@@ -43,10 +44,9 @@ func TestAnyLanding(t *testing.T) {
 		if len(l.Steps) == 0 || changesNothing(l.Steps) {
 			return
 		}
-		f := &faults{
-			slow: rapid.Bool().Draw(rt, "slow"), at: rapid.IntRange(0, 150).Draw(rt, "at"),
-			mode: rapid.SampledFrom([]faultMode{failOnce, failFrom, crash}).Draw(rt, "mode"),
-		}
+		modes := []faultfs.Mode{faultfs.FailOnce, faultfs.FailFrom, faultfs.Crash}
+		f := &faults{slow: rapid.Bool().Draw(rt, "slow")}
+		f.At, f.Mode = rapid.IntRange(0, 150).Draw(rt, "at"), rapid.SampledFrom(modes).Draw(rt, "mode")
 		r := newTrial(t, s, f)
 		p := &person{}
 		if rapid.Bool().Draw(rt, "a person is there") {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/internal/faultfs"
 )
 
 // person is somebody who does one thing to one path while the engine is at work.
@@ -224,7 +225,7 @@ func TestPersonAtEveryStep(t *testing.T) {
 		n := 0
 		f := &faults{slow: slow}
 		r := newTrial(t, s, f)
-		f.hook = func(string) {
+		f.Before = func(string) {
 			if n++; n == at {
 				p.do(t, r.root)
 			}
@@ -238,7 +239,7 @@ func TestPersonAtEveryStep(t *testing.T) {
 		}
 		r.expectOthers(t, &p)
 		if t.Failed() && n >= at {
-			t.Logf("step %d is %q", at, f.trace[at-1])
+			t.Logf("step %d is %q", at, f.Trace()[at-1])
 		}
 		return n >= at
 	})
@@ -257,7 +258,7 @@ func (p *person) wasUndone(t *testing.T, r *trial) bool {
 // TestPersonAfterACrash lets a person act between a crash at each step and the recovery.
 func TestPersonAfterACrash(t *testing.T) {
 	eachPerson(t, func(t *testing.T, s scenario, slow bool, p person, at int) bool {
-		f := &faults{at: at, mode: crash, slow: slow}
+		f := &faults{Fault: faultfs.Fault{At: at, Mode: faultfs.Crash}, slow: slow}
 		r := newTrial(t, s, f)
 		if _, died, err := r.land(t); !died {
 			if err != nil {
@@ -269,12 +270,12 @@ func TestPersonAfterACrash(t *testing.T) {
 		if _, _, err := r.recover(t, &faults{slow: slow}); err != nil {
 			t.Fatalf("recover: %v", err)
 		}
-		if strings.HasPrefix(f.trace[at-1], "unlink after link") && p.wasUndone(t, r) {
+		if strings.HasPrefix(f.Trace()[at-1], "unlink after link") && p.wasUndone(t, r) {
 			p.did = false
 		}
 		r.expectOthers(t, &p)
 		if t.Failed() {
-			t.Logf("step %d is %q", at, f.trace[at-1])
+			t.Logf("step %d is %q", at, f.Trace()[at-1])
 		}
 		return true
 	})

@@ -214,7 +214,7 @@ func openThenWrite(t *testing.T, unknown bool, opened, wrote int) (more bool) {
 	f := &faults{nobodyKnows: unknown}
 	r := newTrial(t, s, f)
 	var w *os.File
-	f.hook = func(string) {
+	f.Before = func(string) {
 		n++
 		var err error
 		if n == opened {
@@ -244,12 +244,12 @@ func openThenWrite(t *testing.T, unknown bool, opened, wrote int) (more bool) {
 			return true
 		}
 	}
-	if unknown && r.committed && slices.ContainsFunc(f.trace[:wrote-1], func(op string) bool { return strings.HasPrefix(op, "unlink ") }) {
+	if unknown && r.committed && slices.ContainsFunc(f.Trace()[:wrote-1], func(op string) bool { return strings.HasPrefix(op, "unlink ") }) {
 		// Where nobody can be asked, who writes to a removed file writes to a removed file.
 		return true
 	}
 	t.Fatalf("opened at %d (%s), wrote at %d (%s): lost; committed %v, kept %v, %v",
-		opened, f.trace[opened-1], wrote, f.trace[wrote-1], r.committed, out.Kept, got)
+		opened, f.Trace()[opened-1], wrote, f.Trace()[wrote-1], r.committed, out.Kept, got)
 	return false
 }
 
@@ -263,7 +263,7 @@ func TestSpecialFileInTheInstantBefore(t *testing.T) {
 		r := newTrial(t, s, f)
 		path := filepath.Join(r.root, "f")
 		once := false
-		f.hook = func(op string) {
+		f.Before = func(op string) {
 			if !once && (op == "exchange f" || op == "move away f") {
 				once = true
 				must(t, os.Remove(path))

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/internal/faultfs"
 )
 
 // refuse lands s after spoil changed the tree, expects an error that no journal and no change follow, and returns it.
@@ -285,11 +286,11 @@ func TestCancelAtEveryStep(t *testing.T) {
 		for at := 1; ; at++ {
 			ctx, cancel := context.WithCancel(context.Background())
 			n := 0
-			f := &faults{hook: func(string) {
+			f := &faults{Fault: faultfs.Fault{Before: func(string) {
 				if n++; n == at {
 					cancel()
 				}
-			}}
+			}}}
 			r := newTrial(t, s, f)
 			e := newEngine(t, r.root, r.store, f)
 			_, err := e.Land(ctx, r.l, r.commit)
@@ -314,7 +315,7 @@ func TestFolderMovedUnderTheEngine(t *testing.T) {
 			f := &faults{slow: slow}
 			r := newTrial(t, s, f)
 			old, src := filepath.Join(r.root, "src_old"), filepath.Join(r.root, "src")
-			f.hook = func(string) {
+			f.Before = func(string) {
 				if n++; n == at {
 					must(t, os.Rename(src, old))
 					must(t, os.Mkdir(src, 0o755))
@@ -324,7 +325,7 @@ func TestFolderMovedUnderTheEngine(t *testing.T) {
 			if n < at {
 				break
 			}
-			f.hook = nil
+			f.Before = nil
 			if slow && err != nil {
 				// The stand-in for a slow disk goes by paths and cannot follow the folder.
 				continue
@@ -334,11 +335,11 @@ func TestFolderMovedUnderTheEngine(t *testing.T) {
 				want = layout{"src_old/f": file("new"), "src_old/n": {text: "n", perm: 0o666 &^ umask(t)}}
 			}
 			if (err == nil) != r.committed {
-				t.Errorf("at %d (%s): committed %v, %v", at, f.trace[at-1], r.committed, err)
+				t.Errorf("at %d (%s): committed %v, %v", at, f.Trace()[at-1], r.committed, err)
 			}
 			got, _ := read(t, r.root)
 			if fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Errorf("at %d (%s): %v, want %v, %v", at, f.trace[at-1], got, want, err)
+				t.Errorf("at %d (%s): %v, want %v, %v", at, f.Trace()[at-1], got, want, err)
 			}
 		}
 	}
@@ -366,7 +367,7 @@ func TestManyFolders(t *testing.T) {
 		s.before[p], s.after[p] = file("old"), file("new")
 	}
 	for _, word := range []string{"commit", "journal clear"} {
-		f := &faults{at: 1, only: func(op string) bool { return op == word }}
+		f := &faults{Fault: faultfs.Fault{At: 1, Only: func(op string) bool { return op == word }}}
 		r := newTrial(t, s, f)
 		if _, _, err := r.land(t); err == nil {
 			t.Fatal("nothing failed")
@@ -381,7 +382,7 @@ func TestManyFolders(t *testing.T) {
 
 func TestWorkingNamesRemovedAfterACrash(t *testing.T) {
 	s := scenario{"edit", layout{"d/f": file("old"), "l": lnk("a"), "p": {text: "p", perm: 0o640}}, layout{"d/f": file("new"), "l": lnk("b"), "p": {text: "q", perm: 0o640}}}
-	everyStep(t, func(at int) *faults { return &faults{at: at, mode: crash} }, func(t *testing.T, f *faults) {
+	everyStep(t, func(at int) *faults { return &faults{Fault: faultfs.Fault{At: at, Mode: faultfs.Crash}} }, func(t *testing.T, f *faults) {
 		r := newTrial(t, s, f)
 		if _, died, err := r.land(t); !died {
 			if err != nil {
@@ -416,7 +417,7 @@ func TestNothingIsWrittenByLooking(t *testing.T) {
 	if ok, err := e.Recover(context.Background(), nil, nil); ok || err != nil {
 		t.Errorf("%v, %v", ok, err)
 	}
-	for _, op := range f.trace {
+	for _, op := range f.Trace() {
 		word, _, _ := strings.Cut(op, " ")
 		if !slices.Contains([]string{"folder", "self", "lstat", "readdir", "opendir", "pin", "writers", "journal"}, word) {
 			t.Errorf("looking did %q", op)

@@ -6,44 +6,33 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/correx/correx/internal/faultfs"
 )
 
 var errInjected = errors.New("injected")
-
-// failAt makes step k fail, and every later one too when the process is meant to have died there.
-func failAt(k int, dead bool) (files, *bool) {
-	n, fired := 0, false
-	return files{fault: func(string) error {
-		n++
-		if n == k || dead && n > k {
-			fired = true
-			return errInjected
-		}
-		return nil
-	}}, &fired
-}
 
 // everyStep runs do with each step failing in turn, and with the process dying at each, until a run finishes untouched.
 func everyStep(t *testing.T, do func(t *testing.T, s files, dead bool)) {
 	t.Helper()
 	for _, dead := range []bool{false, true} {
-		for k := 1; ; k++ {
-			s, fired := failAt(k, dead)
-			t.Run(fmt.Sprintf("step %d dead %v", k, dead), func(t *testing.T) { do(t, s, dead) })
-			if !*fired {
-				if k == 1 {
-					t.Fatal("no step was ever reached")
-				}
-				break
-			}
-			if k > 50 {
-				t.Fatal("the loop does not end")
-			}
+		mode := faultfs.FailOnce
+		if dead {
+			mode = faultfs.FailFrom
 		}
+		t.Run(fmt.Sprintf("dead %v", dead), func(t *testing.T) {
+			faultfs.Each(t, func(t *testing.T, at int) bool {
+				f := &faultfs.Fault{At: at, Mode: mode, Err: errInjected}
+				do(t, files{fault: f.Step}, dead)
+				return f.Struck()
+			})
+		})
 	}
 }
 
@@ -280,6 +269,74 @@ func TestIncoming(t *testing.T) {
 			t.Fatalf("sweep: %d, %v", n, serr)
 		}
 	})
+}
+
+// TestCommitAll stores several contents at once, one of them under a name that is taken.
+func TestCommitAll(t *testing.T) {
+	everyStep(t, func(t *testing.T, s files, dead bool) {
+		dir := t.TempDir()
+		final := func(name string) string { return filepath.Join(dir, name[:1], name) }
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, "a"), 0o700), os.WriteFile(final("a-taken"), []byte("a-taken"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		var list []*Incoming
+		var finals []string
+		var err error
+		for _, name := range []string{"a-one", "a-taken", "b-two", "b-three"} {
+			in, ierr := s.newIncoming(dir)
+			if ierr == nil {
+				_, ierr = in.Write([]byte(name))
+			}
+			if err = errors.Join(err, ierr); in != nil {
+				list, finals = append(list, in), append(finals, final(name))
+			}
+		}
+		var taken []string
+		if err == nil {
+			taken, err = s.commitAll(list, finals)
+		}
+		for _, in := range list {
+			if aerr := in.Abort(); aerr != nil && !dead {
+				t.Fatalf("abort: %v", aerr)
+			}
+		}
+		if err == nil && (len(taken) != 1 || taken[0] != final("a-taken")) {
+			t.Errorf("taken: %q", taken)
+		}
+		for _, name := range []string{"a-one", "a-taken", "b-two", "b-three"} {
+			if got := content(t, final(name)); err == nil && got != name || got != "" && got != name {
+				t.Errorf("error %v, %s holds %q", err, name, got)
+			}
+		}
+		if n, serr := SweepIncoming(dir); serr != nil || len(leftovers(t, dir)) != 0 {
+			t.Fatalf("sweep: %d, %v", n, serr)
+		}
+	})
+}
+
+// TestSweepAbandoned spares what a process that runs has open, and what is not a temporary name.
+func TestSweepAbandoned(t *testing.T) {
+	dir := t.TempDir()
+	ended := exec.Command(os.Args[0], "-test.run=^$")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	mine, theirs := fmt.Sprintf("%s%d-0", temporaryPrefix, os.Getpid()), fmt.Sprintf("%s%d-0", temporaryPrefix, ended.ProcessState.Pid())
+	for _, name := range []string{mine, theirs, temporaryPrefix + "x", "other"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := SweepAbandoned(dir); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 3 || slices.ContainsFunc(left, func(e os.DirEntry) bool { return e.Name() == theirs }) {
+		t.Errorf("left %v, %v", left, err)
+	}
+	if n, err := SweepAbandoned(filepath.Join(dir, "missing")); n != 0 || err != nil {
+		t.Errorf("a missing folder: %d, %v", n, err)
+	}
 }
 
 func TestIncomingLeavesATakenNameAlone(t *testing.T) {

@@ -3,6 +3,7 @@ package gate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -128,14 +129,31 @@ func (g *Gate) pinAll(ctx context.Context, sh *shadow.Shadow, changed []shadow.E
 		}
 		changed = append(changed, more...)
 	}
+	images := g.store.Intake()
+	out, err := pinner{g, tree, images, seen}.pinEach(changed, paths)
+	if err == nil {
+		err = images.Settle()
+	}
+	return out, errors.Join(err, images.Close())
+}
+
+// pinner pins the paths of one shadow. What it puts into images is in the store only when that is settled.
+type pinner struct {
+	*Gate
+	shadow *durable.Root
+	images preflight.Intake
+	seen   *observed
+}
+
+func (g pinner) pinEach(changed []shadow.Entry, paths scope) (pins, error) {
 	out := pins{agreed: map[change.Path]change.Pin{}}
 	for _, c := range changed {
-		end, same, err := g.pinEnds(tree, c, seen)
+		end, same, err := g.pinEnds(c)
 		if err != nil {
 			return pins{}, err
 		}
 		switch {
-		case same && !scope(paths).holds(c.Path):
+		case same && !paths.holds(c.Path):
 			continue
 		case same:
 			out.agreed[c.Path] = end.Base
@@ -145,7 +163,7 @@ func (g *Gate) pinAll(ctx context.Context, sh *shadow.Shadow, changed []shadow.E
 		default:
 			out.ends = append(out.ends, end)
 		}
-		seen.facts[c.Path] = tiers.FileFacts{
+		g.seen.facts[c.Path] = tiers.FileFacts{
 			Submodule: foreign(c), Ignored: c.Ignored, UntrackedTooLarge: c.LeftOut == shadow.TooLarge,
 		}
 	}
@@ -230,10 +248,10 @@ func withoutRepositories(sh *shadow.Shadow, scan shadow.ScanResult) ([]shadow.En
 
 // pinEnds pins one changed path on both sides. The base is the real file as it is now where git would see it as what the
 // shadow last saw; otherwise what the shadow last saw, and the path has moved.
-func (g *Gate) pinEnds(tree *durable.Root, c shadow.Entry, seen *observed) (preflight.Ends, bool, error) {
+func (g pinner) pinEnds(c shadow.Entry) (preflight.Ends, bool, error) {
 	end := preflight.Ends{Path: c.Path, Base: c.Base}
 	var err error
-	if end.Proposed, err = preflight.Take(tree, g.store, c.Path); err != nil {
+	if end.Proposed, err = preflight.Take(g.shadow, g.images, c.Path); err != nil {
 		return end, false, err
 	}
 	// A folder where a file was is a deletion; what the folder holds is proposed by itself.
@@ -262,16 +280,16 @@ func (g *Gate) pinEnds(tree *durable.Root, c shadow.Entry, seen *observed) (pref
 		end.Base = found
 		return end, true, nil
 	case c.BaseUnknown || !found.SameForGit(c.Base):
-		seen.moved[c.Path] = found
+		g.seen.moved[c.Path] = found
 		return end, false, nil
 	}
 	if found.Exists() {
-		if end.Base, err = preflight.Take(g.tree, g.store, c.Path); err != nil {
+		if end.Base, err = preflight.Take(g.tree, g.images, c.Path); err != nil {
 			return end, false, err
 		}
 	}
 	if !end.Base.SameForGit(found) {
-		seen.moved[c.Path] = end.Base
+		g.seen.moved[c.Path] = end.Base
 		end.Base = c.Base
 	}
 	return end, false, nil

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/correx/correx/internal/durable"
+	"github.com/correx/correx/internal/faultfs"
 )
 
 var errInjected = errors.New("injected")
@@ -173,47 +174,36 @@ func starts(t *testing.T) []start {
 	}
 }
 
-// failing returns a disk on which operation k fails, and every later one too if the process is to be dead from there on.
-// What failed is noted in fired; nothing fails any more once calm is set.
-func failing(k int, dead bool) (d *faultyDisk, fired *string, calm *bool) {
-	n := 0
-	fired, calm = new(string), new(bool)
-	return &faultyDisk{dead: dead, fault: func(op string) error {
-		if n++; !*calm && (n == k || dead && n > k) {
-			*fired += op + " "
-			return errInjected
-		}
-		return nil
-	}}, fired, calm
-}
-
 func TestFaultAtEveryStep(t *testing.T) {
 	for _, s := range starts(t) {
 		for _, dead := range []bool{false, true} {
-			for k := 1; ; k++ {
-				dir := t.TempDir()
-				s.put(t, dir)
-				disk, fired, calm := failing(k, dead)
-				l := openTest(t, dir)
-				l.disk = disk
-				events, err := add(l, 10, 11)
-				*calm = true
-				if *fired != "" && !errors.Is(err, errInjected) || *fired == "" && err != nil || err != nil && events != nil {
-					t.Fatalf("%s, step %d (%s): %v, %v", s.name, k, *fired, events, err)
-				}
-				t.Run(fmt.Sprintf("%s/%d %s", s.name, k, *fired), func(t *testing.T) {
-					checkSameLog(t, l, err, dead)
-					checkAfterFault(t, dir, s.acknowledged, []int{10, 11}, err, dead)
-				})
-				if *fired == "" {
-					break
-				}
-				if k > 50 {
-					t.Fatal("the loop does not end")
-				}
-			}
+			t.Run(fmt.Sprintf("%s, dead %v", s.name, dead), func(t *testing.T) {
+				faultfs.Each(t, func(t *testing.T, at int) bool { return faultOnce(t, s, at, dead) })
+			})
 		}
 	}
+}
+
+// faultOnce appends over a disk on which one operation fails, and every later one too if the process is to be dead from
+// there on.
+func faultOnce(t *testing.T, s start, at int, dead bool) (struck bool) {
+	t.Helper()
+	dir := t.TempDir()
+	s.put(t, dir)
+	f := &faultfs.Fault{At: at, Err: errInjected}
+	if dead {
+		f.Mode = faultfs.FailFrom
+	}
+	l := openTest(t, dir)
+	l.disk = &faultyDisk{dead: dead, fault: f.Step}
+	events, err := add(l, 10, 11)
+	f.Calm()
+	if f.Struck() && !errors.Is(err, errInjected) || !f.Struck() && err != nil || err != nil && events != nil {
+		t.Fatalf("%q: %v, %v", f.Trace(), events, err)
+	}
+	checkSameLog(t, l, err, dead)
+	checkAfterFault(t, dir, s.acknowledged, []int{10, 11}, err, dead)
+	return f.Struck()
 }
 
 // checkSameLog is what must hold for the Log whose Update ended with err: after a failed flush it refuses everything, after
