@@ -24,6 +24,18 @@ type world struct {
 
 func newWorld(b *testing.B) *world {
 	b.Helper()
+	return newWorldOf(b, func(repo string) error {
+		root, err := exec.Command("go", "env", "GOROOT").Output()
+		if err != nil {
+			return err
+		}
+		return os.CopyFS(repo, os.DirFS(filepath.Join(strings.TrimSpace(string(root)), "src")))
+	})
+}
+
+// newWorldOf is newWorld with what fill puts into the repository.
+func newWorldOf(b *testing.B, fill func(repo string) error) *world {
+	b.Helper()
 	w := &world{b: b, dir: b.TempDir()}
 	w.repo, w.correx = filepath.Join(w.dir, "src"), filepath.Join(w.dir, "correx")
 	home := filepath.Join(w.dir, "home")
@@ -39,11 +51,7 @@ func newWorld(b *testing.B) *world {
 	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("%v: %s", err, out)
 	}
-	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := os.CopyFS(w.repo, os.DirFS(filepath.Join(strings.TrimSpace(string(root)), "src"))); err != nil {
+	if err := fill(w.repo); err != nil {
 		b.Fatal(err)
 	}
 	w.git("init", "-q", "-b", "main")

@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -11,8 +12,12 @@ import (
 	"github.com/correx/correx/internal/durable"
 )
 
-// openImages is how many images wait, written, for their common flush.
-const openImages = 128
+const (
+	// openImages is how many images wait, written, for their common flush.
+	openImages = 128
+	// inMemory is the size from which content is written before its digest is known.
+	inMemory = 64 << 10
+)
 
 // Intake stores many images: what Put takes is in the store, and on the disk, after Settle. It is not for use by several
 // goroutines at once, and must end with Close.
@@ -36,24 +41,57 @@ func (in *Intake) Put(r io.Reader) (sha string, size int64, err error) {
 			return "", 0, err
 		}
 	}
+	// What fits is hashed before anything is written: much of it is in the store already.
+	head, err := io.ReadAll(io.LimitReader(r, inMemory))
+	if err != nil {
+		return "", 0, err
+	}
+	if len(head) < inMemory {
+		sha = digest(head)
+		if there, err := in.has(sha); there || err != nil {
+			return sha, int64(len(head)), err
+		}
+		r = bytes.NewReader(head)
+	} else {
+		r = io.MultiReader(bytes.NewReader(head), r)
+	}
+	return in.write(r)
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// has reports whether content is there or waits. What is there is compared.
+func (in *Intake) has(sha string) (bool, error) {
+	if in.taken[sha] {
+		return true, nil
+	}
+	if !in.store.Has(sha) {
+		return false, nil
+	}
+	return true, in.store.Check(sha)
+}
+
+// write writes content that is to be stored, unless it turns out to be there.
+func (in *Intake) write(r io.Reader) (sha string, size int64, err error) {
 	if err := durable.MkdirAll(in.store.dir, 0o700); err != nil {
 		return "", 0, err
 	}
-	content, err := durable.NewIncoming(in.store.dir)
+	content, err := durable.NewIncoming(in.store.dir, len(in.waiting))
 	if err != nil {
 		return "", 0, err
 	}
 	h := sha256.New()
 	size, err = io.Copy(io.MultiWriter(content, h), r)
-	if err != nil {
-		return "", 0, errors.Join(err, content.Abort())
-	}
 	sha = hex.EncodeToString(h.Sum(nil))
-	switch {
-	case in.taken[sha]:
-		return sha, size, content.Abort()
-	case in.store.Has(sha):
-		return sha, size, errors.Join(in.store.Check(sha), content.Abort())
+	there := false
+	if err == nil {
+		there, err = in.has(sha)
+	}
+	if there || err != nil {
+		return sha, size, errors.Join(err, content.Abort())
 	}
 	content.StartFlush()
 	in.taken[sha] = true

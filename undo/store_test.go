@@ -235,7 +235,7 @@ func TestSweep(t *testing.T) {
 		t.Fatalf("no store: %d, %v", n, err)
 	}
 	sha := put(t, s, "kept")
-	in, err := durable.NewIncoming(s.dir)
+	in, err := durable.NewIncoming(s.dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/internal/durable"
@@ -20,6 +21,16 @@ type faults struct {
 	slow bool
 	// nobodyKnows takes the answer away who has a file open.
 	nobodyKnows bool
+	// flushing is how long the flushes took.
+	flushing time.Duration
+}
+
+// flushed carries out a flush.
+func (f *faults) flushed(do func() error) error {
+	begun := time.Now()
+	err := do()
+	f.flushing += time.Since(begun)
+	return err
 }
 
 // flush is step for a flush, whose failures are marked as durable marks them.
@@ -212,7 +223,7 @@ func (d faultyFolder) Sync() error {
 	if err := d.f.flush("sync " + string(d.Path())); err != nil {
 		return err
 	}
-	return d.diskFolder.Sync()
+	return d.f.flushed(d.diskFolder.Sync)
 }
 
 type faultyFile struct {
@@ -230,11 +241,15 @@ func (n faultyFile) Write(p []byte) (int, error) {
 	return n.newFile.Write(p)
 }
 
+func (n faultyFile) StartFlush() {
+	_ = n.f.flushed(func() error { n.newFile.StartFlush(); return nil }) // it has no error to give
+}
+
 func (n faultyFile) Flush() error {
 	if err := n.f.flush("flush " + n.name); err != nil {
 		return err
 	}
-	return n.newFile.Flush()
+	return n.f.flushed(n.newFile.Flush)
 }
 
 func (n faultyFile) Resemble(like *os.File, perm uint32) error {
@@ -267,7 +282,7 @@ func (s faultyShelf) Write(data []byte) error {
 	if err := s.f.Step("journal write"); err != nil {
 		return err
 	}
-	err := s.shelf.Write(data)
+	err := s.f.flushed(func() error { return s.shelf.Write(data) })
 	if err == nil {
 		err = s.f.flush("journal written")
 	}
@@ -278,11 +293,11 @@ func (s faultyShelf) Clear() error {
 	if err := s.f.Step("journal clear"); err != nil {
 		return err
 	}
-	return s.shelf.Clear()
+	return s.f.flushed(s.shelf.Clear)
 }
 
 // newEngine returns an engine over a root made by build, and its state folder, with f in between.
-func newEngine(t *testing.T, root string, images Images, f *faults) *Engine {
+func newEngine(t testing.TB, root string, images Images, f *faults) *Engine {
 	t.Helper()
 	e, err := Open(root, filepath.Join(filepath.Dir(root), "state"), images)
 	if err != nil {

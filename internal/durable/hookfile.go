@@ -27,7 +27,7 @@ func (s files) replace(path string, data []byte, perm os.FileMode) error {
 	case !info.Mode().IsRegular() && info.Mode().Type() != fs.ModeSymlink:
 		return &NotRegularError{Path: path, Found: info.Mode().Type()}
 	}
-	f, err := s.temporary(filepath.Dir(path), perm)
+	f, err := s.temporary(filepath.Dir(path), perm, 0)
 	if err != nil {
 		return err
 	}

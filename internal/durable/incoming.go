@@ -21,11 +21,12 @@ type Incoming struct {
 }
 
 // NewIncoming opens an empty file (0600) with a temporary name in dir, which must exist. It must end with Commit or Abort;
-// a crash before that leaves the file, and SweepIncoming removes it.
-func NewIncoming(dir string) (*Incoming, error) { return files{}.newIncoming(dir) }
+// a crash before that leaves the file, and SweepIncoming removes it. nth is how many the caller has open in dir: the search
+// for a free name begins there.
+func NewIncoming(dir string, nth int) (*Incoming, error) { return files{}.newIncoming(dir, nth) }
 
-func (s files) newIncoming(dir string) (*Incoming, error) {
-	f, err := s.temporary(dir, 0o600)
+func (s files) newIncoming(dir string, nth int) (*Incoming, error) {
+	f, err := s.temporary(dir, 0o600, nth)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (s files) writeFile(path string, data []byte, perm os.FileMode) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	f, err := s.temporary(filepath.Dir(path), perm)
+	f, err := s.temporary(filepath.Dir(path), perm, 0)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (s files) writeNew(path string, data []byte, perm os.FileMode) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("create %q: %w", path, fs.ErrExist)
 	}
-	f, err := s.temporary(filepath.Dir(path), perm)
+	f, err := s.temporary(filepath.Dir(path), perm, 0)
 	if err != nil {
 		return err
 	}
@@ -109,11 +109,11 @@ func (s files) fill(f *os.File, data []byte) error {
 
 // temporary creates a file for writing in dir, under a name that nothing else has. The names carry no randomness: O_EXCL
 // is what makes them unique.
-func (s files) temporary(dir string, perm os.FileMode) (*os.File, error) {
+func (s files) temporary(dir string, perm os.FileMode, nth int) (*os.File, error) {
 	var f *os.File
 	err := s.step("create", func() error {
 		for n := range temporaryLimit {
-			name := filepath.Join(dir, fmt.Sprintf("%s%d-%d", temporaryPrefix, os.Getpid(), n))
+			name := filepath.Join(dir, fmt.Sprintf("%s%d-%d", temporaryPrefix, os.Getpid(), nth+n))
 			var err error
 			f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 			if !errors.Is(err, fs.ErrExist) {

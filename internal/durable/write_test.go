@@ -252,7 +252,7 @@ func TestIncoming(t *testing.T) {
 	everyStep(t, func(t *testing.T, s files, dead bool) {
 		dir := t.TempDir()
 		final := filepath.Join(dir, "digest")
-		in, err := s.newIncoming(dir)
+		in, err := s.newIncoming(dir, 0)
 		if err == nil {
 			if _, err = in.Write([]byte("bytes")); err == nil {
 				_, err = in.Commit(final)
@@ -283,7 +283,7 @@ func TestCommitAll(t *testing.T) {
 		var finals []string
 		var err error
 		for _, name := range []string{"a-one", "a-taken", "b-two", "b-three"} {
-			in, ierr := s.newIncoming(dir)
+			in, ierr := s.newIncoming(dir, 0)
 			if ierr == nil {
 				_, ierr = in.Write([]byte(name))
 			}
@@ -343,7 +343,7 @@ func TestIncomingLeavesATakenNameAlone(t *testing.T) {
 	dir := t.TempDir()
 	final := filepath.Join(dir, "digest")
 	for i, want := range []bool{true, false} {
-		in, err := NewIncoming(dir)
+		in, err := NewIncoming(dir, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -266,5 +266,5 @@ func (realDisk) WriteAt(path string, off int64, data []byte) error {
 	return durable.WriteAt(path, off, data)
 }
 func (realDisk) OpenAppend(path string) (appendFile, error) { return durable.OpenAppend(path) }
-func (realDisk) NewIncoming(dir string) (incoming, error)   { return durable.NewIncoming(dir) }
+func (realDisk) NewIncoming(dir string) (incoming, error)   { return durable.NewIncoming(dir, 0) }
 func (realDisk) Flush(path string) error                    { return durable.Flush(path) }
