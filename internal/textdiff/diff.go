@@ -285,5 +285,8 @@ func (c Change) follows(last Change) bool {
 		c.OldStart > last.OldStart+last.OldCount && c.NewStart > last.NewStart+last.NewCount && c.OldStart < most && c.NewStart < most
 }
 
+// Old returns the old content; it must not be written to.
+func (d Diff) Old() []byte { return d.old.data }
+
 // New returns the new content; it must not be written to.
 func (d Diff) New() []byte { return d.new.data }
