@@ -187,7 +187,11 @@ func (c *card) verdict() {
 	if c.in.Waiting > 1 {
 		text += fmt.Sprintf("  (%d of %d waiting)", c.in.Position, c.in.Waiting)
 	}
-	for i, row := range wrap(text, c.width) {
+	rows := wrap(text, c.width)
+	if len(rows) > 1 {
+		rows = wrap(text, c.width-2) // further rows are indented
+	}
+	for i, row := range rows {
 		if i > 0 {
 			row = "  " + row
 		}
