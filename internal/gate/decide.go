@@ -87,6 +87,9 @@ func (g *Gate) Approve(ctx context.Context, id int, o DecideOptions) (Result, er
 	if e.State == change.StateApproved && (len(o.Only) > 0 || o.Hunks != nil) {
 		return Result{}, &UsageError{Problem: fmt.Sprintf("change set #%d was approved before and lands as it was approved: leave --only and --hunks out", id)}
 	}
+	if o.Hunks != nil && o.Hunks.digest != e.Digest {
+		return Result{}, &StateError{ID: id, State: e.State, Want: "is not what the hunks were chosen of"}
+	}
 	if err := g.imagesThere(e); err != nil {
 		return Result{}, err
 	}

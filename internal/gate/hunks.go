@@ -28,7 +28,9 @@ type Hunks struct {
 func (h *Hunks) Chosen() *projection.ChosenHunks { return &h.choice }
 
 // WritePatch writes the git patch of exactly the chosen hunks, from the bytes that land.
-func (h *Hunks) WritePatch(w io.Writer, objects textdiff.ObjectFormat) error { return h.part.WritePatch(w, objects) }
+func (h *Hunks) WritePatch(w io.Writer, objects textdiff.ObjectFormat) error {
+	return h.part.WritePatch(w, objects)
+}
 
 // ChooseHunks turns the word of --hunks, "1,3" or "2-4", into a choice of the one file that only leaves of e, or nil where
 // the choice comes to all of the file. Order and repetition do not count. A *UsageError where the set, the file or a number
