@@ -216,7 +216,9 @@ func TestKilledLanding(t *testing.T) {
 // the hunks come to, and what waits afterwards goes on from there to what was proposed.
 func TestKilledHunks(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(repo string) error { return os.WriteFile(filepath.Join(repo, "f.txt"), []byte("1\n2\n3\n4\n5"), 0o644) })
+	s := newSite(t, func(repo string) error {
+		return os.WriteFile(filepath.Join(repo, "f.txt"), []byte("1\n2\n3\n4\n5"), 0o644)
+	})
 	shadow, file := s.shadow(), filepath.Join(s.repo, "f.txt")
 	s.put(filepath.Join(shadow, "f.txt"), "one\n2\nthree\n4\nfive\n")
 	s.put(filepath.Join(shadow, ".env"), "A=1\n")
