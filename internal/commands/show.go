@@ -38,8 +38,10 @@ func runShow(ctx context.Context, c call) (*reply, error) {
 		return nil, err
 	}
 	j := resultOf(whole)
-	if err := addHunks(s, e, j.Files); err != nil {
-		return nil, err
+	if c.Bool("json") {
+		if err := addHunks(s, e, j.Files); err != nil {
+			return nil, err
+		}
 	}
 	return &reply{json: j, notices: s.words(), verbatim: true, text: func(w io.Writer) { _, _ = io.WriteString(w, card.text) }}, nil
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/correx/correx/undo"
 )
 
-// closingRoom is how many bytes a closing event may need besides those for its steps; room for it is reserved before
-// anything is switched, so that a full disk cannot part the tree from the record.
+// closingRoom is how many bytes a closing event may need besides those for its steps and for the files of a rest; room for
+// it is reserved before anything is switched, so that a full disk cannot part the tree from the record.
 const (
 	closingRoom = 4 << 10
 	stepRoom    = 1 << 10
@@ -156,7 +156,7 @@ func (g *Gate) land(ctx context.Context, e *projection.Entry) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := g.log.Reserve(int64(closingRoom + stepRoom*len(l.Steps))); err != nil {
+	if err := g.log.Reserve(int64(closingRoom + stepRoom*(len(l.Steps)+len(left)))); err != nil {
 		return "", err
 	}
 	credential := undo.NewCredential(g.rand)
