@@ -280,7 +280,7 @@ func Partly(old, new []byte, changes []Change) (Diff, error) {
 
 // follows reports whether c changes something and stands behind last on both sides, with lines between that both share.
 func (c Change) follows(last Change) bool {
-	const most = 1 << 31 // more lines than any content has, so that no sum overflows
+	const most = 1 << 30 // more lines than any content has, so that no sum overflows
 	return c.OldCount >= 0 && c.NewCount >= 0 && c.OldCount < most && c.NewCount < most && c.OldCount+c.NewCount > 0 &&
 		c.OldStart > last.OldStart+last.OldCount && c.NewStart > last.NewStart+last.NewCount && c.OldStart < most && c.NewStart < most
 }

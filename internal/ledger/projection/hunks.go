@@ -34,7 +34,7 @@ func checkHunks(e ledger.Event, set *Entry, d Decided) error {
 
 // inOrder reports whether the chosen hunks have rising numbers up to Of, stand apart, and come to the counts of the file.
 func (h *ChosenHunks) inOrder() bool {
-	const most = 1 << 31 // more lines than any content has, so that no sum overflows
+	const most = 1 << 30 // more lines than any content has, so that no sum overflows
 	number, oldEnd, newEnd, added, removed := 0, 0, 0, 0, 0
 	for _, c := range h.Chosen {
 		for _, n := range []int{c.OldStart, c.OldLines, c.NewStart, c.NewLines} {
