@@ -247,3 +247,32 @@ func TestSubmitWhileItLands(t *testing.T) {
 		}
 	}
 }
+
+// TestHunksAtOnce: of several people who choose other hunks of one set at the same time one is heard. The others are told
+// that it was approved (2, while it lands) or has landed (6).
+func TestHunksAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(repo string) error {
+		return os.WriteFile(filepath.Join(repo, ".env"), []byte("0\n-\n0\n-\n0\n"), 0o644)
+	})
+	s.put(filepath.Join(s.shadow(), ".env"), "1\n-\n1\n-\n1\n")
+	s.correx(3, s.repo, "submit")
+	var runs []*exec.Cmd
+	for i := range 6 {
+		runs = append(runs, s.start(s.repo, "approve", "1", "--hunks", []string{"1", "2", "3", "1-2", "2-3", "1-3"}[i]))
+	}
+	codes, out, errs := s.together(runs)
+	heard := slices.Index(codes, 0)
+	for i, code := range codes {
+		if heard < 0 || i != heard && code != 2 && code != 6 {
+			t.Fatalf("%s %q %q", count(codes), out, errs)
+		}
+	}
+	want := []string{"1\n-\n0\n-\n0\n", "0\n-\n1\n-\n0\n", "0\n-\n0\n-\n1\n", "1\n-\n1\n-\n0\n", "0\n-\n1\n-\n1\n", "1\n-\n1\n-\n1\n"}
+	s.holds(filepath.Join(s.repo, ".env"), want[heard])
+	if heard < 5 {
+		s.correx(0, s.repo, "approve", "2")
+	}
+	s.holds(filepath.Join(s.repo, ".env"), want[5])
+	s.correx(0, s.repo, "fsck")
+}

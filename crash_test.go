@@ -226,6 +226,59 @@ func TestKilledLanding(t *testing.T) {
 	t.Logf("interrupted %d landings", interrupted)
 }
 
+// TestKilledHunks kills an approval of some hunks of a file, its undo and its redo. The file holds its base or exactly what
+// the hunks come to, and what waits afterwards goes on from there to what was proposed.
+func TestKilledHunks(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(repo string) error {
+		return os.WriteFile(filepath.Join(repo, "f.txt"), []byte("1\n2\n3\n4\n5"), 0o644)
+	})
+	shadow, file := s.shadow(), filepath.Join(s.repo, "f.txt")
+	s.put(filepath.Join(shadow, "f.txt"), "one\n2\nthree\n4\nfive\n")
+	s.put(filepath.Join(shadow, ".env"), "A=1\n")
+	s.correx(3, shadow, "submit")
+	first := []string{"approve", "1", "--only", "f.txt", "--hunks", "1,3"}
+	next, interrupted := first, 0
+	for round := range 18 {
+		when, at := instants(s, round, "f.txt")
+		if s.killed(at, next...) {
+			interrupted++
+		}
+		s.correx(0, s.repo, "status")
+		s.correx(0, s.repo, "fsck")
+		state, want := s.state("1"), "1\n2\n3\n4\n5"
+		if state == "partially_accepted" {
+			want = "one\n2\n3\n4\nfive\n"
+		}
+		s.holds(file, want)
+		if t.Failed() {
+			t.Fatalf("killed %s of %v: #1 is %s", when, next, state)
+		}
+		switch state {
+		case "partially_accepted":
+			next = []string{"undo", "1"}
+		case "undone":
+			next = []string{"redo"}
+		case "approved":
+			next = []string{"approve", "1"}
+		case "pending":
+			next = first
+		default:
+			t.Fatalf("killed %s of %v: #1 is %s", when, next, state)
+		}
+	}
+	if s.state("1") != "partially_accepted" {
+		s.correx(0, s.repo, next...)
+	}
+	s.correx(0, s.repo, "approve", "2")
+	s.holds(file, "one\n2\nthree\n4\nfive\n")
+	s.correx(0, s.repo, "fsck")
+	if interrupted == 0 {
+		t.Error("no landing was interrupted, so nothing was tried")
+	}
+	t.Logf("interrupted %d landings", interrupted)
+}
+
 // TestKilledSubmission kills submissions that land one file after another. Every file is wholly old or new afterwards, and
 // the next submission lands what is left.
 func TestKilledSubmission(t *testing.T) {

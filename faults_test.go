@@ -412,6 +412,7 @@ func routines() []routine {
 	return []routine{
 		{name: "approve", fill: kinds, prepare: waiting, command: inRepo("approve", "1")},
 		{name: "approve a part", fill: kinds, prepare: waiting, command: inRepo("approve", "1", "--only", "edited", "--only", "new")},
+		{name: "approve hunks", fill: kinds, prepare: twoBlocks, command: inRepo("approve", "1", "--hunks", "2")},
 		{name: "undo", fill: kinds, prepare: then(waiting, does(0, "approve", "1")), command: inRepo("undo", "1")},
 		{name: "redo", fill: kinds, prepare: then(waiting, does(0, "approve", "1"), does(0, "undo", "1")), command: inRepo("redo")},
 		{name: "submit that waits", fill: kinds, prepare: everyOp, command: inShadow("submit"), exit: 3},
@@ -536,4 +537,11 @@ func interrupt(op faultfs.Op, nth int) func(*site) {
 			s.t.Fatalf("no landing was interrupted: %v, %v", out.On, err)
 		}
 	}
+}
+
+// twoBlocks leaves a waiting set with an edit of two hunks.
+func twoBlocks(s *site) {
+	p := "edited"
+	s.put(filepath.Join(s.shadow(), p), "EDITED\none\nTWO\n"+strings.Repeat("more\n", 20000))
+	s.correx(3, s.onlyShadow(), "submit")
 }

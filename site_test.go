@@ -56,7 +56,8 @@ func newSiteIn(t *testing.T, dir string, fill func(repo string) error) *site {
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	s.git("init", "-q", "-b", "main")
 	s.git("add", "-A", "-f")
-	s.git("commit", "-qm", "base")
+	// A collection of git's own in the background would go on writing while the test takes its folder away.
+	s.git("-c", "gc.auto=0", "-c", "maintenance.auto=false", "commit", "-qm", "base")
 	return s
 }
 

@@ -53,6 +53,23 @@ type FileChange struct {
 	TooLarge bool `json:"too_large,omitempty"`
 }
 
+// Hunk is one block of a text edit: a run of lines of the base, and the run that takes its place. Where a run is empty its
+// start is the line before it, else its first line; lines count from 1, as in the headers of a diff without context.
+type Hunk struct {
+	// Number counts the hunks of one file change from 1, in order.
+	Number   int `json:"hunk"`
+	OldStart int `json:"old_start"`
+	OldLines int `json:"old_lines"`
+	NewStart int `json:"new_start"`
+	NewLines int `json:"new_lines"`
+}
+
+// HasHunks reports whether c puts lines of a text file in the place of others, so that some of them can be chosen: it is
+// an edit or overwrite of a regular file that was compared line by line. A rename is not, whatever else it does.
+func (c FileChange) HasHunks() bool {
+	return (c.Op == OpEdit || c.Op == OpOverwrite) && c.Base.Kind == KindFile && c.Proposed.Kind == KindFile && !c.Binary && !c.TooLarge
+}
+
 // Step is one path of the real tree going from one pin to another.
 type Step struct {
 	Path   Path `json:"path"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,11 +18,16 @@ func (a *application) approveCommand() *cli.Command {
 	return a.define(&cli.Command{
 		Name: "approve", Category: groupDeciding, ArgsUsage: "ID… | --staged", Usage: "let a change set land, after showing it",
 		Description: "A person's command: it shows the card at a terminal and asks; only y and yes are yes.\n\n" +
-			"   correx approve 12\n   correx approve 12 --only src/parse.go --only 'glob:docs/**'\n   correx approve --staged\n\n" +
+			"With --only or --hunks a part lands and the rest waits under the next number. Hunks are numbered as `correx show`\n" +
+			"does: --hunks 1,3 or --hunks 2-4 chooses some of one text file, whose mode then stays as it is; all of them are the\n" +
+			"whole file.\n\n" +
+			"   correx approve 12\n   correx approve 12 --only src/parse.go --only 'glob:docs/**'\n" +
+			"   correx approve 12 --only src/parse.go --hunks 1,3-4\n   correx approve --staged\n\n" +
 			exitHelp(codeDone, codeFailed, codeUsage, codeWaiting, codeNotAllowed, codeStale, codeCorrupt, codeInterrupted),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "staged", Usage: "approve what is staged for the next commit"},
 			&cli.StringSliceFlag{Name: "only", Usage: "only this `PATH`: a file, a folder, or glob:PATTERN (repeatable)"},
+			&cli.StringSliceFlag{Name: "hunks", Usage: "only the hunks of this `LIST`, of the one file that is chosen: 1,3 or 2-4"},
 			&cli.StringFlag{Name: "steer", Usage: "a `TEXT` that reaches the agent with the answer"},
 		},
 	}, runApprove)
@@ -35,8 +41,8 @@ func runApprove(ctx context.Context, c call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(numbers) > 1 && len(c.StringSlice("only")) > 0 {
-		return nil, &gate.UsageError{Problem: "--only needs exactly one change set"}
+	if flag := partFlag(c); len(numbers) > 1 && flag != "" {
+		return nil, &gate.UsageError{Problem: flag + " needs exactly one change set"}
 	}
 	s, err := open(ctx, c)
 	if err != nil {
@@ -58,6 +64,16 @@ func runApprove(ctx context.Context, c call) (*reply, error) {
 	return resultsReply("", done, s.words()), nil
 }
 
+// partFlag names a flag that chooses a part, if one was given.
+func partFlag(c call) string {
+	for _, name := range []string{"hunks", "only"} {
+		if c.IsSet(name) {
+			return "--" + name
+		}
+	}
+	return ""
+}
+
 // partly reports what was done before an error, or nothing.
 func partly(done []gate.Result, s *site) *reply {
 	if len(done) == 0 {
@@ -76,36 +92,39 @@ func approveOne(ctx context.Context, c call, s *site, who gate.Person, id int) (
 		return gate.Result{}, &gate.StateError{ID: id, State: e.State, By: e.SupersededBy, Want: "no longer waits"}
 	}
 	o := gate.DecideOptions{Person: who, Digest: e.Digest, Steering: c.String("steer")}
+	if err := checkImages(s, e); err != nil {
+		return gate.Result{}, err
+	}
 	if words := c.StringSlice("only"); len(words) > 0 {
 		if o.Only, err = gate.Choose(e.Files, words, matchGlob); err != nil {
 			return gate.Result{}, err
 		}
 	}
-	if err := checkImages(s, e); err != nil {
-		return gate.Result{}, err
-	}
-	if who.How == "terminal" {
-		if err := s.CheckFresh(ctx, e, o.Only); err != nil {
+	if c.IsSet("hunks") {
+		if o.Hunks, err = s.ChooseHunks(ctx, e, o.Only, strings.Join(c.StringSlice("hunks"), ",")); err != nil {
 			return gate.Result{}, err
 		}
-		if err := showAndAsk(ctx, c, s, e, o.Only); err != nil {
+	}
+	if who.How == "terminal" {
+		if err := s.CheckFresh(ctx, e, o.Landing(e)); err != nil {
+			return gate.Result{}, err
+		}
+		if err := showAndAsk(ctx, c, s, e, o); err != nil {
 			return gate.Result{}, err
 		}
 	}
 	return s.Approve(ctx, id, o)
 }
 
-// showAndAsk shows the card and asks. A card that could not show everything needs a typed word. No is exit 4's business
-// only when it is a decision: leaving the question is not one, so the set goes on waiting.
-func showAndAsk(ctx context.Context, c call, s *site, e *projection.Entry, only []change.Path) error {
-	all := len(e.Files)
-	if len(only) > 0 {
-		part := *e
-		part.Only = only
-		part.Files, part.Outcomes = part.Chosen(), nil
-		e = &part
+// showAndAsk shows the card of what would land and asks. A card that could not show everything needs a typed word. No is
+// exit 4's business only when it is a decision: leaving the question is not one, so the set goes on waiting.
+func showAndAsk(ctx context.Context, c call, s *site, e *projection.Entry, o gate.DecideOptions) error {
+	v, err := landing(s, e, o)
+	if err != nil {
+		return err
 	}
-	shown, err := renderCard(ctx, c, s, e, c.env.Stderr)
+	v.to = c.env.Stderr
+	shown, err := renderCard(ctx, c, s, v)
 	if err != nil {
 		return err
 	}
@@ -113,8 +132,11 @@ func showAndAsk(ctx context.Context, c call, s *site, e *projection.Entry, only 
 		return err
 	}
 	question := fmt.Sprintf("approve #%d", e.ID)
-	if len(only) > 0 {
-		question = fmt.Sprintf("approve these %d of %d files of #%d", len(only), all, e.ID)
+	switch {
+	case v.hunks != nil:
+		question = fmt.Sprintf("approve %s, of #%d", hunkWords(v.hunks.Chosen()), e.ID)
+	case v.part:
+		question = fmt.Sprintf("approve these %d of %d files of #%d", len(v.Files), len(e.Files), e.ID)
 	}
 	yes := false
 	if shown.whole {
@@ -131,13 +153,32 @@ func showAndAsk(ctx context.Context, c call, s *site, e *projection.Entry, only 
 	return nil
 }
 
+// landing is the view of what a yes would land.
+func landing(s *site, e *projection.Entry, o gate.DecideOptions) (view, error) {
+	hunks := o.Hunks
+	if e.State == change.StateApproved {
+		var err error
+		if hunks, err = s.RecordedHunks(e); err != nil {
+			return view{}, err
+		}
+	}
+	files := o.Landing(e)
+	v := view{Entry: e, hunks: hunks, part: hunks != nil || len(files) < len(e.Files)}
+	if v.part {
+		part := *e
+		part.Files, part.Outcomes = files, nil
+		v.Entry = &part
+	}
+	return v, nil
+}
+
 // approveStaged approves what is staged and not yet approved: the index is read once, that is shown, that is approved.
 func approveStaged(ctx context.Context, c call) (*reply, error) {
 	if err := noArgs(c); err != nil {
 		return nil, err
 	}
-	if len(c.StringSlice("only")) > 0 {
-		return nil, &gate.UsageError{Problem: "--staged takes all that is staged: leave --only out"}
+	if flag := partFlag(c); flag != "" {
+		return nil, &gate.UsageError{Problem: "--staged takes all that is staged: leave " + flag + " out"}
 	}
 	s, err := open(ctx, c)
 	if err != nil {

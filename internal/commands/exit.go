@@ -42,6 +42,7 @@ func codeOf(err error) int {
 		stale    *gate.StaleError
 		stale2   *apply.StaleError
 		image    *gate.ImageError
+		hunks    *gate.HunksError
 		journal  *gate.JournalError
 		broken   *apply.JournalError
 		contra   *projection.ContradictionError
@@ -55,7 +56,7 @@ func codeOf(err error) int {
 	case errors.As(err, &chosen):
 		return chosen.code
 	case errors.Is(err, ledger.ErrCorrupt), errors.As(err, &broken), errors.As(err, &image), errors.As(err, &journal),
-		errors.As(err, &contra), errors.As(err, &badImage), errors.As(err, &manifest):
+		errors.As(err, &contra), errors.As(err, &badImage), errors.As(err, &manifest), errors.As(err, &hunks):
 		return codeCorrupt
 	case errors.As(err, &stale), errors.As(err, &stale2), errors.As(err, &state):
 		return codeStale

@@ -45,6 +45,7 @@ func TestExitCodeOfErrors(t *testing.T) {
 		{&gate.ImageError{Cause: fs.ErrNotExist}, 7},
 		{&undo.CorruptImageError{}, 7},
 		{&gate.JournalError{}, 7},
+		{&gate.HunksError{Cause: fs.ErrInvalid}, 7},
 		{&apply.JournalError{}, 7},
 		{context.DeadlineExceeded, 124},
 		{context.Canceled, 130},

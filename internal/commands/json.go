@@ -62,6 +62,8 @@ type fileJSON struct {
 	Hidden     int              `json:"hidden_characters,omitempty"`
 	TooLarge   bool             `json:"too_large,omitempty"`
 	State      change.FileState `json:"state"`
+	// Hunks are filled in by show, for a text edit.
+	Hunks []change.Hunk `json:"hunks,omitempty"`
 }
 
 type decisionJSON struct {
@@ -72,6 +74,16 @@ type decisionJSON struct {
 	Reason   string              `json:"reason"`
 	Steering string              `json:"steering"`
 	How      string              `json:"how"`
+	// Hunks says which hunks of one file were chosen, where some were.
+	Hunks *chosenJSON `json:"hunks,omitempty"`
+}
+
+type chosenJSON struct {
+	Path    string        `json:"path"`
+	PathB64 []byte        `json:"path_b64,omitempty"`
+	Chosen  []change.Hunk `json:"chosen"`
+	Of      int           `json:"of"`
+	Result  string        `json:"result_sha256"`
 }
 
 type staleJSON struct {
@@ -180,6 +192,10 @@ func setOf(e *projection.Entry) setJSON {
 	}
 	if d := e.Decision; d != nil {
 		s.Decision = &decisionJSON{Kind: d.Kind, By: d.By, At: timeJSON(d.At), Scope: d.Scope, Reason: d.Reason, Steering: d.Steering, How: d.How}
+		if h := e.Hunks; h != nil {
+			s.Decision.Hunks = &chosenJSON{Chosen: h.Chosen, Of: h.Of, Result: h.File.Proposed.SHA256}
+			s.Decision.Hunks.Path, s.Decision.Hunks.PathB64 = pathJSON(h.File.Path)
+		}
 	}
 	return s
 }

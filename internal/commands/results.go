@@ -27,7 +27,11 @@ func resultLines(w io.Writer, r gate.Result) {
 		if r.Credential != "" {
 			fmt.Fprintf(w, "  undo: correx undo %s\n", r.Credential)
 		}
-		if e.State == change.StatePartiallyAccepted {
+		switch {
+		case e.State != change.StatePartiallyAccepted:
+		case e.Hunks != nil:
+			fmt.Fprintf(w, "  %s landed; the rest is #%d\n", hunkWords(e.Hunks), r.Rest)
+		default:
 			fmt.Fprintf(w, "  %d of %d files landed; the rest is #%d\n", len(e.Chosen()), len(e.Files), r.Rest)
 		}
 		if d := e.Decision; d.Steering != "" {

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -18,7 +19,7 @@ import (
 func (a *application) showCommand() *cli.Command {
 	return a.define(&cli.Command{
 		Name: "show", Category: groupEveryday, ArgsUsage: "ID", Usage: "show one change set with its diff and what was decided",
-		Description: "   correx show 12\n   correx show 12 --json\n\n" + exitHelp(codeDone, codeFailed, codeUsage, codeCorrupt),
+		Description: "Where a file has several hunks, their numbers are those that correx approve --hunks takes.\n\n   correx show 12\n   correx show 12 --json\n\n" + exitHelp(codeDone, codeFailed, codeUsage, codeCorrupt),
 	}, runShow)
 }
 
@@ -28,7 +29,7 @@ func runShow(ctx context.Context, c call) (*reply, error) {
 		return nil, err
 	}
 	defer s.Close()
-	card, err := renderCard(ctx, c, s, e, c.env.Stdout)
+	card, err := renderCard(ctx, c, s, view{Entry: e, to: c.env.Stdout})
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +37,13 @@ func runShow(ctx context.Context, c call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reply{json: resultOf(whole), notices: s.words(), verbatim: true, text: func(w io.Writer) { _, _ = io.WriteString(w, card.text) }}, nil
+	j := resultOf(whole)
+	if c.Bool("json") {
+		if err := addHunks(s, e, j.Files); err != nil {
+			return nil, err
+		}
+	}
+	return &reply{json: j, notices: s.words(), verbatim: true, text: func(w io.Writer) { _, _ = io.WriteString(w, card.text) }}, nil
 }
 
 // oneSet opens the site and the one change set that the arguments name, whose content is there and is what it was.
@@ -84,9 +91,20 @@ type card struct {
 	whole bool
 }
 
-// renderCard draws the approval card of a set for output to f.
-func renderCard(ctx context.Context, c call, s *site, e *projection.Entry, f fder) (card, error) {
+// view is what a card shows: a set, or what would land of it.
+type view struct {
+	*projection.Entry
+	// hunks are those shown of its one file, where that is not all of them.
+	hunks *gate.Hunks
+	// part says that this is less than the set.
+	part bool
+	to   fder
+}
+
+// renderCard draws an approval card.
+func renderCard(ctx context.Context, c call, s *site, v view) (card, error) {
 	var b writerString
+	e := v.Entry
 	in := review.CardInput{
 		ID: e.ID, State: stateWord(e), Verdict: e.Verdict, Files: e.Files, Agent: e.Agent, Session: e.Session,
 		Message: e.Message, Age: c.env.Clock().Sub(e.CreatedAt), Fresh: s.Fresh(ctx, e), Origin: e.Origin,
@@ -94,9 +112,56 @@ func renderCard(ctx context.Context, c call, s *site, e *projection.Entry, f fde
 		Reasons: reasonsOf(e), Worktree: e.Worktree,
 		Diff: func(w io.Writer) error { return s.writePatch(w, e) },
 	}
-	in.Colour = c.env.colour(f)
+	if e.Hunks != nil {
+		in.Part = hunkWords(e.Hunks)
+	}
+	if v.hunks != nil {
+		in.Of = v.hunks.Chosen().Of
+		for _, h := range v.hunks.Chosen().Chosen {
+			in.Hunks = append(in.Hunks, h.Number)
+		}
+		in.Diff = func(w io.Writer) error { return v.hunks.WritePatch(w, textdiff.ObjectFormat(s.repo.ObjectFormat())) }
+	}
+	in.Colour = c.env.colour(v.to)
 	res, err := review.Card(&b, in)
 	return card{text: b.String(), whole: res.FullyShown}, err
+}
+
+// addHunks adds to the files of a set's JSON the hunks of those that have some.
+func addHunks(s *site, e *projection.Entry, files []fileJSON) error {
+	for i, f := range e.Files {
+		if !f.HasHunks() {
+			continue
+		}
+		var err error
+		if files[i].Hunks, err = preflight.Hunks(s.Images(), f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hunkWords names chosen hunks: "hunks 1,3-4 of the 7 in src/a.go".
+func hunkWords(h *projection.ChosenHunks) string {
+	word, list := "hunk", ""
+	for i := 0; i < len(h.Chosen); i++ {
+		first := h.Chosen[i].Number
+		for i+1 < len(h.Chosen) && h.Chosen[i+1].Number == h.Chosen[i].Number+1 {
+			i++
+		}
+		if list != "" {
+			list += ","
+		}
+		list += fmt.Sprint(first)
+		if last := h.Chosen[i].Number; last > first {
+			list += fmt.Sprintf("-%d", last)
+		}
+	}
+	if len(h.Chosen) > 1 {
+		word = "hunks"
+	}
+	path, _ := review.EscapePath(h.File.Path)
+	return fmt.Sprintf("%s %s of the %d in %s", word, list, h.Of, path)
 }
 
 // writePatch writes the exact git patch of a set, from the stored images alone.

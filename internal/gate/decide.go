@@ -25,14 +25,15 @@ type DecideOptions struct {
 	Person
 	// Digest is the digest of what was on screen; the decision is refused if the set has another.
 	Digest string
-	// Only limits an approval to these files.
+	// Only limits an approval to these files, and Hunks to some hunks of the one there is then.
 	Only             []change.Path
+	Hunks            *Hunks
 	Reason, Steering string
 }
 
 func (o DecideOptions) decision(kind change.DecisionKind) change.Decision {
 	scope := "all"
-	if len(o.Only) > 0 {
+	if len(o.Only) > 0 || o.Hunks != nil {
 		scope = "only"
 	}
 	return change.Decision{
@@ -40,8 +41,38 @@ func (o DecideOptions) decision(kind change.DecisionKind) change.Decision {
 	}
 }
 
-// Approve records a person's yes and lands the set, or the files chosen from it. A set made by a commit ends at approved:
-// its bytes are in the tree. After an error nothing has landed; a stale set is recorded as such.
+// yes is an approval about to be recorded: of all of a set, of some files, or of some hunks of one file.
+type yes struct {
+	event    ledger.Type
+	decision change.Decision
+	only     []change.Path
+	hunks    *Hunks
+}
+
+// files returns what lands of e.
+func (y yes) files(e *projection.Entry) []change.FileChange { return y.on(e).Chosen() }
+
+// on returns e as if the decision stood.
+func (y yes) on(e *projection.Entry) *projection.Entry {
+	part := &projection.Entry{Set: e.Set, Only: y.only}
+	if y.hunks != nil {
+		part.Only, part.Hunks = []change.Path{y.hunks.choice.File.Path}, &y.hunks.choice
+	}
+	return part
+}
+
+// Landing returns the files that would land of e by a person's yes with these options: what was chosen, or for a set that
+// was approved before what was chosen then.
+func (o DecideOptions) Landing(e *projection.Entry) []change.FileChange {
+	if e.State == change.StateApproved {
+		return e.Chosen()
+	}
+	return yes{only: o.Only, hunks: o.Hunks}.files(e)
+}
+
+// Approve records a person's yes and lands the set, or the files or hunks chosen from it; what is left waits under the next
+// number. A set made by a commit ends at approved: its bytes are in the tree. After an error nothing has landed; a stale set
+// is recorded as such.
 func (g *Gate) Approve(ctx context.Context, id int, o DecideOptions) (Result, error) {
 	e, err := g.Set(id)
 	if err != nil {
@@ -53,21 +84,27 @@ func (g *Gate) Approve(ctx context.Context, id int, o DecideOptions) (Result, er
 	if len(o.Only) > 0 && len(o.Only) == len(e.Files) {
 		o.Only = nil
 	}
-	if e.State == change.StateApproved && len(o.Only) > 0 && !slices.Equal(o.Only, e.Only) {
-		return Result{}, &UsageError{Problem: fmt.Sprintf("change set #%d was approved before and lands as it was approved: leave --only out", id)}
+	y := yes{event: ledger.ApprovalGranted, decision: o.decision(change.Approved), only: o.Only, hunks: o.Hunks}
+	if e.State == change.StateApproved && y.other(e) {
+		return Result{}, &UsageError{Problem: fmt.Sprintf("change set #%d was approved before and lands as it was approved: leave --only and --hunks out", id)}
+	}
+	if o.Hunks != nil && o.Hunks.digest != e.Digest {
+		return Result{}, &StateError{ID: id, State: e.State, Want: "is not what the hunks were chosen of"}
 	}
 	if err := g.imagesThere(e); err != nil {
 		return Result{}, err
 	}
-	d := o.decision(change.Approved)
-	if e.Origin == change.OriginCommit {
-		err := g.grant(ctx, id, ledger.ApprovalGranted, d, o.Only)
-		return Result{Entry: g.state.Sets[id]}, err
-	}
-	if err := g.stillAllowed(ctx, e); err != nil {
+	if _, err := g.RecordedHunks(e); err != nil {
 		return Result{}, err
 	}
-	credential, err := g.decideAndLand(ctx, id, ledger.ApprovalGranted, d, o.Only)
+	if e.Origin == change.OriginCommit {
+		err := g.grant(ctx, id, y)
+		return Result{Entry: g.state.Sets[id]}, err
+	}
+	if err := g.stillAllowed(e.ID, o.Landing(e)); err != nil {
+		return Result{}, err
+	}
+	credential, err := g.decideAndLand(ctx, id, y)
 	if err == nil {
 		g.foldSession(ctx, e.Session)
 	}
@@ -76,9 +113,21 @@ func (g *Gate) Approve(ctx context.Context, id int, o DecideOptions) (Result, er
 	return r, err
 }
 
+// other reports whether a choice of a set differs from the one that it was approved with.
+func (y yes) other(e *projection.Entry) bool {
+	if y.hunks != nil {
+		return e.Hunks == nil || e.Hunks.File.Path != y.hunks.choice.File.Path || e.Hunks.File.Proposed != y.hunks.choice.File.Proposed
+	}
+	return len(y.only) > 0 && (e.Hunks != nil || !slices.Equal(y.only, e.Only))
+}
+
 // imagesThere makes sure that what is about to land, and what takes it back, is in the store.
 func (g *Gate) imagesThere(e *projection.Entry) error {
-	for _, f := range e.Files {
+	files := e.Files
+	if e.Hunks != nil {
+		files = append(slices.Clip(files), e.Hunks.File)
+	}
+	for _, f := range files {
 		for _, p := range []change.Pin{f.Base, f.Proposed} {
 			if !p.Exists() || p.SHA256 == "" {
 				continue
@@ -91,12 +140,12 @@ func (g *Gate) imagesThere(e *projection.Entry) error {
 	return nil
 }
 
-// stillAllowed asks policy once more: a yes does not carry a change past what policy denies by now.
-func (g *Gate) stillAllowed(ctx context.Context, e *projection.Entry) error {
-	seen := &observed{changes: e.Files, facts: nil}
-	r := g.judge(seen.factsOf(e.Files), nil)
+// stillAllowed asks policy once more about what would land of a set: a yes does not carry a change past what policy denies
+// by now.
+func (g *Gate) stillAllowed(id int, files []change.FileChange) error {
+	r := g.judge((&observed{}).factsOf(files), nil)
 	if r.Outcome == change.Deny {
-		return &DeniedError{ID: e.ID, Why: whyWords(r.Verdict)}
+		return &DeniedError{ID: id, Why: whyWords(r.Verdict)}
 	}
 	return nil
 }

@@ -127,6 +127,19 @@ func (e *ImageError) Error() string {
 
 func (e *ImageError) Unwrap() error { return e.Cause }
 
+// HunksError is returned when the hunks that a decision chose do not come to what it recorded: exit 7.
+type HunksError struct {
+	ID    int
+	Path  change.Path
+	Cause error
+}
+
+func (e *HunksError) Error() string {
+	return fmt.Sprintf("change set #%d: the hunks chosen of %q are not those of its images: %v", e.ID, e.Path, e.Cause)
+}
+
+func (e *HunksError) Unwrap() error { return e.Cause }
+
 // JournalError is returned when a landing's journal names a landing that no decision in the ledger stands behind. Nothing
 // is written: exit 7.
 type JournalError struct {

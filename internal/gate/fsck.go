@@ -36,8 +36,8 @@ type FsckReport struct {
 }
 
 // Fsck verifies the repository's ledger from the start, that each event can follow those before it, that the cause of each
-// is there, that every image a change set needs is stored and is what its name says, and the journal. It reads only, and
-// goes on after a finding as far as it can.
+// is there, that every image a change set needs is stored and is what its name says, that chosen hunks come to what was
+// recorded of them, and the journal. It reads only, and goes on after a finding as far as it can.
 func Fsck(ctx context.Context, r *repo.Repo, o ledger.Options) (FsckReport, error) {
 	dir := StateDir(r.CommonDir())
 	report := FsckReport{Journal: "empty", Findings: []Finding{}}
@@ -78,6 +78,12 @@ func Fsck(ctx context.Context, r *repo.Repo, o ledger.Options) (FsckReport, erro
 			found("store", fmt.Sprintf("image %.12s of %s is missing", sha256, where))
 		}
 	}
+	for _, e := range state.Ordered("") {
+		var hunks *HunksError
+		if _, err := recordedHunks(store, e); errors.As(err, &hunks) {
+			found("ledger", err.Error())
+		}
+	}
 	return report, checkJournal(r, store, &report, found)
 }
 
@@ -113,7 +119,7 @@ func neededImages(s *projection.State) map[string]string {
 		default:
 			continue
 		}
-		for _, f := range e.Files {
+		for _, f := range append(e.Chosen(), e.Files...) {
 			for _, p := range []change.Pin{f.Base, f.Proposed} {
 				if p.Kind == change.KindFile || p.Kind == change.KindSymlink {
 					needed[p.SHA256] = fmt.Sprintf("#%d %q", e.ID, f.Path)

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +17,8 @@ import (
 	"github.com/correx/correx/undo"
 )
 
-// closingRoom is how many bytes a closing event may need besides those for its steps; room for it is reserved before
-// anything is switched, so that a full disk cannot part the tree from the record.
+// closingRoom is how many bytes a closing event may need besides those for its steps and for the files of a rest; room for
+// it is reserved before anything is switched, so that a full disk cannot part the tree from the record.
 const (
 	closingRoom = 4 << 10
 	stepRoom    = 1 << 10
@@ -26,31 +27,34 @@ const (
 // landByItself lands a set whose verdict is auto. What keeps it from landing is in the result's Err.
 func (g *Gate) landByItself(ctx context.Context, id int) Result {
 	d := change.Decision{Kind: change.Approved, By: byEnvelope, Scope: "all", How: "envelope"}
-	credential, err := g.decideAndLand(ctx, id, ledger.ApprovalGrantedAuto, d, nil)
+	credential, err := g.decideAndLand(ctx, id, yes{event: ledger.ApprovalGrantedAuto, decision: d})
 	return Result{Entry: g.state.Sets[id], Credential: credential, Err: err}
 }
 
 // decideAndLand records a yes and lands the set, in the order that PROTOCOLS fixes: landing lock, pins, the decision by
 // compare-and-set on the set's state, landing, closing event. A set that was allowed before and did not land is landed
 // under the same decision. It returns the undo credential, which is stored nowhere.
-func (g *Gate) decideAndLand(ctx context.Context, id int, t ledger.Type, d change.Decision, only []change.Path) (string, error) {
+func (g *Gate) decideAndLand(ctx context.Context, id int, y yes) (string, error) {
 	unlock, err := g.lockLanding(ctx)
 	if err != nil {
 		return "", err
 	}
-	credential, err := g.decideAndLandLocked(ctx, id, t, d, only)
+	credential, err := g.decideAndLandLocked(ctx, id, y)
 	return credential, errors.Join(err, unlock())
 }
 
-func (g *Gate) decideAndLandLocked(ctx context.Context, id int, t ledger.Type, d change.Decision, only []change.Path) (string, error) {
+func (g *Gate) decideAndLandLocked(ctx context.Context, id int, y yes) (string, error) {
 	if err := g.refresh(); err != nil {
 		return "", err
 	}
 	e := g.state.Sets[id]
-	files := chosen(e.Files, only)
+	files := y.files(e)
 	switch e.State {
 	case change.StateStaged, change.StatePending:
 	case change.StateApproved:
+		if y.other(e) {
+			return "", &StateError{ID: id, State: e.State, Want: "was decided on meanwhile"}
+		}
 		files = e.Chosen()
 	default:
 		// Another process was faster; what it decided is what there is to say, not what it made of the files.
@@ -59,7 +63,7 @@ func (g *Gate) decideAndLandLocked(ctx context.Context, id int, t ledger.Type, d
 	if err := g.checkPins(ctx, e, files); err != nil {
 		return "", err
 	}
-	if err := g.grant(ctx, id, t, d, only); err != nil {
+	if err := g.grant(ctx, id, y); err != nil {
 		return "", err
 	}
 	return g.land(ctx, g.state.Sets[id])
@@ -104,14 +108,29 @@ func (g *Gate) recordStale(ctx context.Context, id int, stale *apply.StaleError)
 }
 
 // grant records the decision if the set still asks for one. A set that is approved already is landed under the decision
-// it has.
-func (g *Gate) grant(ctx context.Context, id int, t ledger.Type, d change.Decision, only []change.Path) error {
+// it has. What chosen hunks come to is stored and flushed before the event that names it.
+func (g *Gate) grant(ctx context.Context, id int, y yes) error {
+	if y.hunks == nil {
+		return g.recordYes(ctx, id, y)
+	}
+	unshare, err := g.store.Share(ctx)
+	if err != nil {
+		return err
+	}
+	if _, _, err = g.store.Put(bytes.NewReader(y.hunks.part.Content)); err == nil {
+		err = g.recordYes(ctx, id, y)
+	}
+	return errors.Join(err, unshare())
+}
+
+func (g *Gate) recordYes(ctx context.Context, id int, y yes) error {
 	return g.update(ctx, func() ([]ledger.Draft, error) {
 		e := g.state.Sets[id]
 		want := change.StatePending
-		if t == ledger.ApprovalGrantedAuto || e.Origin == change.OriginUndo {
+		if y.event == ledger.ApprovalGrantedAuto || e.Origin == change.OriginUndo {
 			want = change.StateStaged
 		}
+		d := y.decision
 		switch {
 		case e.State == change.StateApproved && e.Origin != change.OriginCommit:
 			return nil, nil
@@ -122,7 +141,8 @@ func (g *Gate) grant(ctx context.Context, id int, t ledger.Type, d change.Decisi
 		}
 		d.At, d.Digest = g.clock().UTC(), e.Digest
 		b := &batch{gate: g, actor: d.By}
-		b.add(t, e.Cause, projection.Decided{Set: id, Request: e.Request, Decision: d, Only: only})
+		part := y.on(e)
+		b.add(y.event, e.Cause, projection.Decided{Set: id, Request: e.Request, Decision: d, Only: part.Only, Hunks: part.Hunks})
 		return b.drafts, nil
 	})
 }
@@ -132,12 +152,16 @@ func (g *Gate) land(ctx context.Context, e *projection.Entry) (string, error) {
 	l := apply.Landing{
 		ID: e.Grant, Set: e.ID, Digest: e.Digest, Steps: stepsOf(e.Chosen()), RemoveFolders: g.foldersToRemove(e), RestorePerm: e.Reverts != 0,
 	}
-	if err := g.log.Reserve(int64(closingRoom + stepRoom*len(l.Steps))); err != nil {
+	left, err := g.rest(e)
+	if err != nil {
+		return "", err
+	}
+	if err := g.log.Reserve(int64(closingRoom + stepRoom*(len(l.Steps)+len(left)))); err != nil {
 		return "", err
 	}
 	credential := undo.NewCredential(g.rand)
 	out, err := g.engine.Land(ctx, l, func(landed []change.Step, folders []change.Path) error {
-		return g.close(ctx, e, projection.Applied{
+		return g.close(ctx, e, landedOn(left, landed), projection.Applied{
 			Set: e.ID, Reverts: e.Reverts, Landing: l.ID, Steps: landed, Folders: folders, Credential: undo.CredentialDigest(credential),
 		})
 	})
@@ -173,9 +197,9 @@ func (g *Gate) landed(ctx context.Context, id int) bool {
 	return ok
 }
 
-// close appends the closing event: this flush is the commit point. What is left of a partly approved set is staged anew in
-// the same append.
-func (g *Gate) close(ctx context.Context, e *projection.Entry, a projection.Applied) error {
+// close appends the closing event: this flush is the commit point. The rest of a partly approved set is staged anew in the
+// same append, and waits unless policy denies it.
+func (g *Gate) close(ctx context.Context, e *projection.Entry, rest []change.FileChange, a projection.Applied) error {
 	return g.update(ctx, func() ([]ledger.Draft, error) {
 		// An event that its set's state does not allow would stop every reader of the ledger: then the landing goes back.
 		if now := g.state.Sets[e.ID]; now.State != change.StateApproved || now.Grant != a.Landing {
@@ -188,10 +212,12 @@ func (g *Gate) close(ctx context.Context, e *projection.Entry, a projection.Appl
 		b := &batch{gate: g, actor: e.Decision.By, session: g.state.Sessions[e.Session], message: e.Message, origin: e.Origin, next: g.state.Last}
 		closing := b.add(t, e.Grant, a)
 		b.add(ledger.UndoIssued, closing, projection.SetEvent{Set: e.ID, Digest: a.Credential})
-		if rest := without(e.Files, e.Chosen()); len(rest) > 0 {
+		if len(rest) > 0 {
 			id, staged := b.stage(proposal{files: rest, parent: e.ID})
 			r := g.judge((&observed{}).factsOf(rest), b.session)
-			r.Outcome, r.SettledBy = change.Ask, "rest of a partly approved set"
+			if r.Outcome == change.Auto {
+				r.Outcome, r.SettledBy = change.Ask, "rest of a partly approved set"
+			}
 			b.verdict(id, staged, r)
 		}
 		return b.drafts, nil
@@ -328,12 +354,6 @@ func sameSteps(a, b []change.Step) bool {
 }
 
 func stepsOf(files []change.FileChange) []change.Step { return change.Set{Files: files}.Steps() }
-
-// chosen returns the files whose path is in only; all when only is empty.
-func chosen(files []change.FileChange, only []change.Path) []change.FileChange {
-	e := projection.Entry{Set: change.Set{Files: files}, Only: only}
-	return e.Chosen()
-}
 
 func stalePaths(s *apply.StaleError) []projection.StalePath {
 	list := make([]projection.StalePath, 0, len(s.Paths))

@@ -77,17 +77,18 @@ func (m *model) answer(n int, o gate.SubmitOptions, g *gate.Gate, done *gate.Sub
 			refused = refused && m.refused[m.key(s)]
 		}
 		rest := r.Before && fresh
+		byItself := len(steps) == 1 && steps[0].to != "" && !rollsBack(steps[0])
 		switch {
 		case stale && r.State == change.StateStale:
 		case rest && !m.fits(steps) && r.State == change.StateStale:
 		case !fresh && r.State == change.StatePending && !stale:
-		case fresh && !rest && !stale && !refused && len(steps) == 1 && steps[0].to != "" && r.State == change.StateApplied && r.Credential != "":
+		case fresh && !rest && !stale && !refused && byItself && r.State == change.StateApplied && r.Credential != "":
 			if !m.fits(steps) {
 				m.rt.Fatalf("#%d landed on something else", r.ID)
 			}
 			m.land(steps, side)
 			set.alone, set.landedAs, set.credential = true, change.StateApplied, r.Credential
-		case fresh && !stale && (rest || !refused && (len(steps) > 1 || steps[0].to == "")) && r.State == change.StatePending:
+		case fresh && !stale && (rest || !refused && !byItself) && r.State == change.StatePending:
 		default:
 			m.rt.Fatalf("#%d is %s: fresh %t, rest %t, stale %t, refused %t, steps %q", r.ID, r.State, fresh, rest, stale, refused, steps)
 		}
@@ -99,6 +100,13 @@ func (m *model) answer(n int, o gate.SubmitOptions, g *gate.Gate, done *gate.Sub
 		}
 	}
 	m.noneLeft(n, o, done)
+}
+
+// rollsBack reports whether s puts what was committed in the place of something else, as only a shadow does that an undo
+// has brought back to it while another set of its session landed.
+func rollsBack(s step) bool {
+	_, committed := committedFiles()[s.path]
+	return committed && s.from != "" && s.to == textOf(s.path, 0)
 }
 
 // refusal takes the answer that a person said no before: it stands for the whole set while that is unchanged, and for
@@ -133,8 +141,8 @@ func (m *model) text(p change.Path, pin change.Pin) string {
 	if !pin.Exists() {
 		return ""
 	}
-	for _, digit := range "01234" {
-		text := string(p) + string(digit) + "\n"
+	for n := range 16 {
+		text := textOf(string(p), n)
 		if pin.SHA256 == digest(text) {
 			return text
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -18,6 +19,19 @@ import (
 
 // modelPaths are the paths of the model. No content occurs at two of them, so that nothing is a rename or a copy.
 func modelPaths() []string { return []string{"a", "b", "c", "d/e", "f/g/h"} }
+
+// textOf is one of sixteen contents of a path. Two of them differ in its first line, its last, or both, which are two hunks.
+func textOf(p string, n int) string { return fmt.Sprintf("%s%d\n%s=\n%s%d", p, n%4, p, p, n/4) }
+
+// committedFiles are those of the repository's one commit.
+func committedFiles() map[string]string {
+	return map[string]string{"a": textOf("a", 0), "b": textOf("b", 0), "d/e": textOf("d/e", 0)}
+}
+
+// someText draws what a path may hold; the first is the base.
+func (m *model) someText(p string) string {
+	return textOf(p, pick(m.rt, "content", []int{0, 1, 2, 4, 5, 6, 9, 10}))
+}
 
 // step is one path of a set going from one content to another; "" is nothing.
 type step struct{ path, from, to string }
@@ -62,7 +76,7 @@ func TestModel(t *testing.T) {
 		}
 		defer os.RemoveAll(dir)
 		m := &model{
-			rt: rt, real: map[string]string{"a": "a0\n", "b": "b0\n", "d/e": "d/e0\n"}, sets: map[int]*modelSet{}, refused: map[string]bool{},
+			rt: rt, real: committedFiles(), sets: map[int]*modelSet{}, refused: map[string]bool{},
 		}
 		m.world = newWorld(rt, dir, m.real)
 		m.config.Policy.SessionFiles = 1 << 20
@@ -103,7 +117,7 @@ func (m *model) act() {
 		if id := m.some(func(s *modelSet) bool { return s.state.Waits() || s.state.Landed() }); id > 0 {
 			p = m.sets[id].steps[0].path
 		}
-		text := fmt.Sprintf("%s%d\n", p, pick(m.rt, "content", []int{0, 1, 2, 3, 4}))
+		text := m.someText(p)
 		m.write(m.root(), p, text)
 		m.real[p] = text
 	case "submit":
@@ -114,6 +128,8 @@ func (m *model) act() {
 		m.submit(n)
 	case "approve":
 		m.approve()
+	case "approve hunks":
+		m.approveHunks()
 	case "reject":
 		m.turnDown(change.StateRejected)
 	case "skip":
@@ -136,6 +152,9 @@ func (m *model) actions() []string {
 			break
 		}
 	}
+	if len(m.withHunks()) > 0 {
+		list = append(list, "approve hunks", "approve hunks", "approve hunks", "approve hunks")
+	}
 	for _, s := range m.sets {
 		if s.state.Landed() {
 			return append(list, "undo", "undo alone", "redo")
@@ -147,8 +166,8 @@ func (m *model) actions() []string {
 // agentWrites changes, makes or deletes a file of a shadow.
 func (m *model) agentWrites(n int) {
 	s, p, text := m.sessions[n], m.somePath(), ""
-	if digit := pick(m.rt, "content", []int{0, 0, 1, 2, 3}); digit > 0 {
-		text = fmt.Sprintf("%s%d\n", p, digit)
+	if pick(m.rt, "keep", []bool{true, true, true, false}) {
+		text = m.someText(p)
 	}
 	m.write(s.tree, p, text)
 	s.held[p] = text
@@ -271,22 +290,85 @@ func (m *model) approve() {
 	if len(taken) == 0 || len(rest) == 0 {
 		taken, rest, only = set.steps, nil, nil
 	}
+	m.landed(id, taken, rest, func(g *gate.Gate) error {
+		_, err := g.Approve(context.Background(), id, gate.DecideOptions{Person: person(), Only: only})
+		return err
+	})
+}
+
+// approveHunks lets one of the two hunks of a waiting edit land.
+func (m *model) approveHunks() {
+	id := pick(m.rt, "set", m.withHunks())
+	var edits []step
+	for _, s := range m.sets[id].steps {
+		if halves(s) != nil {
+			edits = append(edits, s)
+		}
+	}
+	edit := pick(m.rt, "edit", edits)
+	hunk := pick(m.rt, "hunk", []int{1, 2})
+	half := halves(edit)[hunk-1]
+	rest := slices.Clone(m.sets[id].steps)
+	rest[slices.Index(rest, edit)].from = half
+	m.landed(id, []step{{edit.path, edit.from, half}}, rest, func(g *gate.Gate) error {
+		e := g.State().Sets[id]
+		only := []change.Path{change.Path(edit.path)}
+		hunks, err := g.ChooseHunks(context.Background(), e, only, fmt.Sprint(hunk))
+		if err != nil || hunks == nil {
+			m.rt.Fatalf("hunk %d of %q: %v, %v", hunk, edit, hunks, err)
+		}
+		_, err = g.Approve(context.Background(), id, gate.DecideOptions{Person: person(), Only: only, Hunks: hunks})
+		return err
+	})
+}
+
+// withHunks are the waiting sets with an edit that has two hunks.
+func (m *model) withHunks() []int {
+	var list []int
+	for id, s := range m.sets {
+		if s.state == change.StatePending && slices.ContainsFunc(s.steps, func(s step) bool { return halves(s) != nil }) {
+			list = append(list, id)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// halves are what each hunk of an edit comes to by itself, where there are two.
+func halves(s step) []string {
+	if s.from == "" || s.to == "" {
+		return nil
+	}
+	old, new := strings.SplitAfter(s.from, "\n"), strings.SplitAfter(s.to, "\n")
+	first, last := new[0]+old[1]+old[2], old[0]+old[1]+new[2]
+	if first == s.from || first == s.to {
+		return nil
+	}
+	return []string{first, last}
+}
+
+// landed runs an approval by which taken lands of a set, and rest is left to wait.
+func (m *model) landed(id int, taken, rest []step, run func(*gate.Gate) error) {
 	g := m.open()
 	defer g.Close()
-	_, err := g.Approve(context.Background(), id, gate.DecideOptions{Person: person(), Only: only})
+	err := run(g)
+	set := m.sets[id]
 	var stale *gate.StaleError
 	switch fits := m.fits(taken); {
 	case !fits && errors.As(err, &stale):
 		set.state = change.StateStale
 		return
 	case !fits || err != nil:
-		m.rt.Fatalf("approve #%d: fits %t, got %v", id, fits, err)
+		m.rt.Fatalf("approve %q of #%d: fits %t, got %v", taken, id, fits, err)
 	}
 	m.land(taken, m.sessions[set.session])
 	set.state, set.steps = change.StateApplied, taken
 	if len(rest) > 0 {
 		set.state = change.StatePartiallyAccepted
 		m.last++
+		if left := m.proposed(g.State().Sets[m.last].Files); !slices.Equal(left, rest) || g.State().Sets[m.last].Parent != id {
+			m.rt.Fatalf("#%d is what is left of #%d: %q, the model has %q", m.last, id, left, rest)
+		}
 		m.sets[m.last] = &modelSet{session: set.session, state: change.StatePending, steps: rest}
 	}
 	set.landedAs = set.state

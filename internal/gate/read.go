@@ -41,15 +41,11 @@ func (g *Gate) Result(id int) (Result, error) {
 	return g.result(e), nil
 }
 
-// CheckFresh returns a *StaleError if the real tree does not hold what the chosen files of a set are based on. Nothing is
+// CheckFresh returns a *StaleError if the real tree does not hold what these files of a set are based on. Nothing is
 // recorded: nobody has tried to land it yet.
-func (g *Gate) CheckFresh(ctx context.Context, e *projection.Entry, only []change.Path) error {
+func (g *Gate) CheckFresh(ctx context.Context, e *projection.Entry, files []change.FileChange) error {
 	if e.Origin == change.OriginCommit {
 		return nil
-	}
-	files := e.Chosen()
-	if e.State == change.StatePending {
-		files = chosen(e.Files, only)
 	}
 	err := g.engine.Check(ctx, stepsOf(files))
 	var stale *apply.StaleError

@@ -130,7 +130,7 @@ func (g *Gate) revertLocked(ctx context.Context, id int, by *Person) (Result, er
 	if x := g.state.Sets[made]; x.State == change.StateDenied {
 		return Result{Entry: x}, &DeniedError{ID: made, Why: whyWords(x.Verdict)}
 	}
-	credential, err := g.decideAndLandLocked(ctx, made, t, d, nil)
+	credential, err := g.decideAndLandLocked(ctx, made, yes{event: t, decision: d})
 	if err != nil && !errors.Is(err, apply.ErrUnfinished) {
 		err = errors.Join(err, g.withdraw(ctx, made))
 	}

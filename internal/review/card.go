@@ -48,9 +48,13 @@ type CardInput struct {
 	Checked time.Duration
 	// Undo says until when it can be taken back, or why it cannot: "yes, for 30 days". Empty means that it can.
 	Undo string
-	// Decision is what was decided, if anything was.
+	// Decision is what was decided, if anything was, and Part on which part of the set, in words, where not on all of it.
 	Decision *change.Decision
+	Part     string
 
+	// Hunks are the numbers of those shown of the one file, out of Of, where that is not all of them.
+	Hunks []int
+	Of    int
 	// Diff writes the git patch of the set. It is called twice and must write the same both times.
 	Diff func(w io.Writer) error
 
@@ -81,7 +85,8 @@ const (
 // Card writes the approval card of a change set, in the order in which it is read: what it comes to, why it waits, what
 // must not be missed (worst first), who, what the agent says, earlier tries, the files (the riskiest first), whether it is
 // fresh, what a yes does, the whole diff, and the first line again. Rows of the head are wrapped at the width; so are the
-// lines of the diff, continued behind a ">". Only what is wider than 4,000 columns is cut, with the number of columns.
+// lines of the diff, continued behind a ">". Where a file has several hunks that can be chosen, each has its number on a
+// row in brackets above it, as no row of a patch begins. Only what is wider than 4,000 columns is cut, with the number of columns.
 //
 // The result holds when the error is nil. After an error a part may have been written.
 func Card(w io.Writer, in CardInput) (CardResult, error) {
@@ -100,7 +105,7 @@ func Card(w io.Writer, in CardInput) (CardResult, error) {
 	}
 	c.files = riskyFirst(in.Files, in.Reasons)
 	c.head()
-	d := &cardDiff{out: out, width: in.Width, paint: c.paint, found: found}
+	d := &cardDiff{out: out, width: in.Width, paint: c.paint, found: found, numbers: numbering(in, found)}
 	if err := eachLine(in.Diff, d.line); err != nil {
 		return CardResult{}, err
 	}
@@ -182,7 +187,11 @@ func (c *card) verdict() {
 	if c.in.Waiting > 1 {
 		text += fmt.Sprintf("  (%d of %d waiting)", c.in.Position, c.in.Waiting)
 	}
-	for i, row := range wrap(text, c.width) {
+	rows := wrap(text, c.width)
+	if len(rows) > 1 {
+		rows = wrap(text, c.width-2) // further rows are indented
+	}
+	for i, row := range rows {
 		if i > 0 {
 			row = "  " + row
 		}
@@ -416,6 +425,9 @@ func (c *card) decision() {
 	}
 	by, _ := Escape(d.By)
 	text := fmt.Sprintf("%s by %s", d.Kind, by)
+	if part, _ := Escape(c.in.Part); part != "" {
+		text += ": " + part
+	}
 	if reason, _ := Escape(d.Reason); reason != "" {
 		text += fmt.Sprintf(`; reason: "%s"`, reason)
 	}

@@ -157,7 +157,22 @@ func cards() map[string]CardInput {
 	decided := cardOf(edit{op: change.OpEdit, path: "a.go", old: "a\n", new: "b\n", oldMode: plainFile, newMode: plainFile})
 	decided.State = "rejected"
 	decided.Decision = &change.Decision{Kind: change.Rejected, By: "person:dana", Reason: "not\nnow", Steering: "use the other one"}
-	return map[string]CardInput{"usual": usual, "tricky": tricky, "unseen": unseen, "kinds": kinds, "decided": decided}
+	old, new := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\nend", "1\n[hunk 9 of 9]\n3\nfour\n5\n6\n7\n8\n9\n10\n11\n12\n13\nend\n"
+	hunks := cardOf(
+		edit{op: change.OpEdit, path: "a.txt", old: old, new: new, oldMode: plainFile, newMode: program},
+		edit{op: change.OpEdit, path: "one.txt", old: "a\n", new: "b\n", oldMode: plainFile, newMode: plainFile},
+		edit{op: change.OpRetype, path: "conf", old: "k = 1\n", new: "elsewhere", oldMode: plainFile, newMode: link},
+		edit{op: change.OpRename, path: "moved", from: "was", old: old, new: new, oldMode: plainFile, newMode: plainFile},
+		edit{op: change.OpOverwrite, path: "z.txt", old: new, new: old, oldMode: plainFile, newMode: plainFile},
+	)
+	hunks.State, hunks.Part = "partially accepted", "hunks 1,3 of the 3 in a.txt"
+	hunks.Decision = &change.Decision{Kind: change.Approved, By: "person:dana"}
+
+	some := cardOf(edit{op: change.OpEdit, path: "a.txt", old: old, new: strings.Replace(new, "four", "4", 1), oldMode: plainFile, newMode: plainFile})
+	some.Hunks, some.Of = []int{2, 7}, 9
+	return map[string]CardInput{
+		"usual": usual, "tricky": tricky, "unseen": unseen, "kinds": kinds, "decided": decided, "hunks": hunks, "some": some,
+	}
 }
 
 func TestCardGolden(t *testing.T) {
@@ -260,6 +275,14 @@ func TestCardShowsEverything(t *testing.T) {
 			current = row
 		}
 		d := textdiff.Lines([]byte(old), []byte(new))
+		for i := range d.Changes() {
+			if number := fmt.Sprintf("[hunk %d of %d]", i+1, len(d.Changes())); shown[number] != (len(d.Changes()) > 1) {
+				rt.Fatalf("%s is on the card: %t\n%s", number, shown[number], b.String())
+			}
+		}
+		if n := strings.Count("\n"+b.String(), "\n[hunk "); len(d.Changes()) > 1 && n != len(d.Changes()) {
+			rt.Fatalf("%d numbers for %d hunks:\n%s", n, len(d.Changes()), b.String())
+		}
 		for _, c := range d.Changes() {
 			for sign, data := range map[string][]byte{"-": d.OldBytes(c), "+": d.NewBytes(c)} {
 				for part := range strings.Lines(string(data)) {

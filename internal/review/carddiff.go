@@ -14,14 +14,19 @@ type cardDiff struct {
 	paint  painter
 	found  *survey
 	reader patchReader
-	at     int    // parts begun
-	size   string // the new size of a binary part, until the old one comes
+	// numbers are what stands above the hunks of each part, in order.
+	numbers [][]string
+	at      int    // parts begun
+	size    string // the new size of a binary part, until the old one comes
 }
 
 // line shows one line of the patch.
 func (d *cardDiff) line(line []byte) error {
 	text, end := cutEnd(string(line))
 	kind := d.reader.next(text)
+	if d.reader.began {
+		d.number()
+	}
 	switch kind {
 	case partFile:
 		d.at++
@@ -44,6 +49,45 @@ func (d *cardDiff) line(line []byte) error {
 		d.content(kind, text, end)
 	}
 	return nil
+}
+
+// numbering returns what stands above the hunks of each part of the patch: nothing in a part that has one hunk, or none
+// that can be chosen. Where only some hunks of a file are shown, they keep their numbers.
+func numbering(in CardInput, found *survey) [][]string {
+	list := make([][]string, 0, len(found.files))
+	for _, f := range in.Files {
+		at := len(list)
+		list = append(list, nil)
+		if f.Base.Exists() && f.Proposed.Exists() && f.Base.Kind != f.Proposed.Kind {
+			list = append(list, nil) // one part goes, one comes
+		}
+		if !f.HasHunks() || at >= len(found.files) {
+			continue
+		}
+		shown, of := in.Hunks, in.Of
+		if len(shown) == 0 {
+			of = found.files[at].hunks
+			for n := range of {
+				shown = append(shown, n+1)
+			}
+		}
+		for _, n := range shown {
+			if of > 1 {
+				list[at] = append(list[at], fmt.Sprintf("[hunk %d of %d]", n, of))
+			}
+		}
+	}
+	return list
+}
+
+// number writes the number of the hunk that begins here.
+func (d *cardDiff) number() {
+	if d.at > len(d.numbers) || d.at == 0 || len(d.numbers[d.at-1]) == 0 {
+		return
+	}
+	left := &d.numbers[d.at-1]
+	d.out.WriteString(d.paint.line(partHunk, (*left)[0]) + "\n")
+	*left = (*left)[1:]
 }
 
 // binary says how large a binary part is: its first size is the new side's.

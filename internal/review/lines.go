@@ -63,19 +63,27 @@ type patchReader struct {
 	old, new     int // lines left in the hunk
 	atOld, atNew int // the numbers of the next lines
 	binary       bool
+	inBlock      bool // the last line of content was a changed one
+	began        bool // the line just taken is the first of a block of changed ones: what --hunks counts
 }
 
 // next takes one line, without its LF, and says what it is.
 func (p *patchReader) next(line string) part {
 	if p.old > 0 || p.new > 0 {
-		return p.content(line)
+		k := p.content(line)
+		changed := k == partRemoved || k == partAdded
+		p.began = changed && !p.inBlock
+		p.inBlock = changed || k == partNote && p.inBlock
+		return k
 	}
+	p.began = false
 	switch {
 	case strings.HasPrefix(line, "diff --git "):
 		p.binary = false
 		return partFile
 	case strings.HasPrefix(line, "@@ -"):
 		if p.begin(line) {
+			p.inBlock = false
 			return partHunk
 		}
 	case strings.HasPrefix(line, "\\ "):

@@ -22,6 +22,8 @@ type surveyed struct {
 	crlf, lf [3]int
 	// markGone and markCome say that a side has a byte order mark in a changed first line.
 	markGone, markCome bool
+	// hunks counts the blocks of changed lines.
+	hunks int
 }
 
 // mixed reports whether some lines end with CR LF and others with LF, so that their ends must be shown.
@@ -64,6 +66,9 @@ func (s *survey) content(kind part, text, end string) {
 		return
 	}
 	f := &s.files[len(s.files)-1]
+	if s.reader.began {
+		f.hunks++
+	}
 	side := int(kind - partContext)
 	if strings.HasPrefix(end, "\r") {
 		f.crlf[side]++

@@ -249,23 +249,44 @@ func (o *lineWriter) lines(sign byte, t text, from, to int) {
 	}
 }
 
-// Apply returns the old content with the changes of those hunks that take accepts, by index. With all of them it is the
-// new content. A last line without LF that would end up before other lines is refused.
-func (d Diff) Apply(hunks []Hunk, take func(i int) bool) ([]byte, error) {
-	var out []byte
-	at := 0
-	for i, h := range hunks {
-		if !take(i) {
-			continue
+// Partly returns the difference of old and what it becomes by some of the changes that lead to new: those lines of old are
+// replaced, the rest of it is kept byte for byte. The changes must be in order and apart, as Lines returns them, and lie
+// within both contents; none may put a line without LF in front of others. What does not fit is an error that wraps
+// ErrChange, wherever it was taken from.
+func Partly(old, new []byte, changes []Change) (Diff, error) {
+	from, to := newText(old), newText(new)
+	var result []byte
+	var pieces [][]byte
+	made := make([]Change, 0, len(changes))
+	last := Change{OldStart: -1, NewStart: -1}
+	at, line := 0, 0 // lines of old that were taken or left out, and lines of the result
+	for _, c := range changes {
+		if !c.follows(last) || c.OldStart+c.OldCount > from.len() || c.NewStart+c.NewCount > to.len() {
+			return Diff{}, fmt.Errorf("%w: -%s +%s", ErrChange, lineRange(c.OldStart, c.OldCount), lineRange(c.NewStart, c.NewCount))
 		}
-		for _, c := range h.Changes {
-			out = append(out, d.old.data[d.old.start(at):d.old.start(c.OldStart)]...)
-			out = append(out, d.NewBytes(c)...)
-			at = c.OldStart + c.OldCount
-		}
-		if at < d.old.len() && len(out) > 0 && out[len(out)-1] != '\n' {
-			return nil, fmt.Errorf("hunk %d ends without a newline before line %d", i+1, at+1)
-		}
+		pieces = append(pieces, from.data[from.start(at):from.start(c.OldStart)], to.data[to.start(c.NewStart):to.start(c.NewStart+c.NewCount)])
+		line += c.OldStart - at
+		made = append(made, Change{OldStart: c.OldStart, OldCount: c.OldCount, NewStart: line, NewCount: c.NewCount})
+		at, line, last = c.OldStart+c.OldCount, line+c.NewCount, c
 	}
-	return append(out, d.old.data[d.old.start(at):]...), nil
+	for _, piece := range append(pieces, from.data[from.start(at):]) {
+		if len(piece) > 0 && len(result) > 0 && result[len(result)-1] != '\n' {
+			return Diff{}, fmt.Errorf("%w: a line without its end in front of others", ErrChange)
+		}
+		result = append(result, piece...)
+	}
+	return Diff{old: from, new: newText(result), changes: made}, nil
 }
+
+// follows reports whether c changes something and stands behind last on both sides, with lines between that both share.
+func (c Change) follows(last Change) bool {
+	const most = 1 << 30 // more lines than any content has, so that no sum overflows
+	return c.OldCount >= 0 && c.NewCount >= 0 && c.OldCount < most && c.NewCount < most && c.OldCount+c.NewCount > 0 &&
+		c.OldStart > last.OldStart+last.OldCount && c.NewStart > last.NewStart+last.NewCount && c.OldStart < most && c.NewStart < most
+}
+
+// Old returns the old content; it must not be written to.
+func (d Diff) Old() []byte { return d.old.data }
+
+// New returns the new content; it must not be written to.
+func (d Diff) New() []byte { return d.new.data }

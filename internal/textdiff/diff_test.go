@@ -16,9 +16,9 @@ func sound(t rapid.TB, old, new []byte) Diff {
 	t.Helper()
 	d := Lines(old, new)
 	hunks := d.Hunks(Context)
-	got, err := d.Apply(hunks, func(int) bool { return true })
-	if err != nil || !bytes.Equal(got, new) {
-		t.Fatalf("applying the hunks of %q to %q: got %q, %v", old, new, got, err)
+	all, err := Partly(old, new, d.Changes())
+	if err != nil || !bytes.Equal(all.New(), new) {
+		t.Fatalf("making the changes of %q to %q: got %q, %v", old, new, all.New(), err)
 	}
 	var first, again bytes.Buffer
 	added, removed := 0, 0
@@ -226,29 +226,6 @@ func TestSpell(t *testing.T) {
 		}
 		seen[r] = true
 	}
-}
-
-// TestApplySome takes any subset of hunks: the result is the old content with just those changes, or a refusal.
-func TestApplySome(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		old, new := drawPair(rt)
-		d := Lines(old, new)
-		hunks := d.Hunks(Context)
-		taken := map[int]bool{}
-		added, removed := 0, 0
-		for i, h := range hunks {
-			taken[i] = rapid.Bool().Draw(rt, "take")
-			for _, c := range h.Changes {
-				if taken[i] {
-					added, removed = added+len(d.NewBytes(c)), removed+len(d.OldBytes(c))
-				}
-			}
-		}
-		got, err := d.Apply(hunks, func(i int) bool { return taken[i] })
-		if err == nil && len(got) != len(old)+added-removed {
-			rt.Fatalf("%q to %q with %v: got %q", old, new, taken, got)
-		}
-	})
 }
 
 // drawPair draws an old content and one made from it by edits, of lines with and without LF, CR, invalid bytes and

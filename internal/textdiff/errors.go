@@ -8,3 +8,6 @@ var ErrNoChange = errors.New("both sides are the same")
 
 // ErrMode is returned by Patch for a mode that git does not record for what stands in a folder.
 var ErrMode = errors.New("not the mode of a file, symlink or submodule")
+
+// ErrChange is returned by Partly for a change that does not fit the contents or the changes before it.
+var ErrChange = errors.New("change does not fit")

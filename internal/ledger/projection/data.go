@@ -57,6 +57,19 @@ type Decided struct {
 	Decision change.Decision `json:"decision"`
 	// Only lists the paths of a partial approval; empty means all.
 	Only []change.Path `json:"only,omitempty"`
+	// Hunks says which hunks of the one path in Only a person chose; without it files land whole. It occurs in
+	// ApprovalGranted alone.
+	Hunks *ChosenHunks `json:"hunks,omitempty"`
+}
+
+// ChosenHunks is the part of one edit or overwrite that a person let land: some of its hunks. All else of the file stays
+// what the base is, its mode included.
+type ChosenHunks struct {
+	// File is what lands: from the base to the base with the lines of the chosen hunks replaced.
+	File change.FileChange `json:"file"`
+	// Chosen are the hunks in order, numbered as in the whole edit, which has Of of them.
+	Chosen []change.Hunk `json:"chosen"`
+	Of     int           `json:"of"`
 }
 
 // Stale names the paths that were not what the set was based on, and what was found there.

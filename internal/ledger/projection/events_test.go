@@ -76,6 +76,19 @@ func (s *story) decide(t ledger.Type, id int, by string, only ...change.Path) {
 	s.grants[id] = s.add(t, Decided{Set: id, Decision: d, Only: only})
 }
 
+// part is the choice of hunk 1 of 2 in an edit whose contents count as two changed lines.
+func part(f change.FileChange, to string) ChosenHunks {
+	f.Proposed, f.Added, f.Removed = content(to), 1, 1
+	return ChosenHunks{File: f, Chosen: []change.Hunk{{Number: 1, OldStart: 1, OldLines: 1, NewStart: 1, NewLines: 1}}, Of: 2}
+}
+
+// choose approves hunks of a set, and lands what they come to.
+func (s *story) choose(t ledger.Type, id int, h ChosenHunks) {
+	d := change.Decision{By: "person:dev", Digest: s.digests[id]}
+	s.grants[id] = s.add(t, Decided{Set: id, Decision: d, Only: []change.Path{h.File.Path}, Hunks: &h})
+	s.steps[id] = h.File.Steps()
+}
+
 func (s *story) apply(id int, credential string) {
 	s.add(ledger.ChangeApplied, Applied{Set: id, Landing: s.grants[id], Steps: s.steps[id], Credential: credential})
 }

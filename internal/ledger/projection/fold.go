@@ -160,7 +160,12 @@ func (s *State) decided(e ledger.Event) error {
 	if d.Decision.Digest != set.Digest {
 		return &ContradictionError{e.Seq, e.Type, fmt.Sprintf("the decision names digest %.12s, set %d has %.12s", d.Decision.Digest, d.Set, set.Digest)}
 	}
-	set.Decision, set.Only = &d.Decision, d.Only
+	if d.Hunks != nil {
+		if err := checkHunks(e, set, d); err != nil {
+			return err
+		}
+	}
+	set.Decision, set.Only, set.Hunks = &d.Decision, d.Only, d.Hunks
 	switch e.Type {
 	case ledger.ApprovalRejected:
 		set.State = change.StateRejected
@@ -229,7 +234,7 @@ func (s *State) applied(e ledger.Event) error {
 		return &ContradictionError{e.Seq, e.Type, fmt.Sprintf("set %d landed under %q, it was allowed by %q", d.Set, d.Landing, set.Grant)}
 	}
 	set.State = change.StateApplied
-	if len(set.Chosen()) < len(set.Files) {
+	if set.InPart() {
 		set.State = change.StatePartiallyAccepted
 	}
 	set.landedAs = set.State

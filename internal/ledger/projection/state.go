@@ -39,8 +39,9 @@ type Entry struct {
 	Cause string
 	// Grant is the id of the event that allowed the set to land.
 	Grant string
-	// Only lists the paths of a partial approval.
-	Only []change.Path
+	// Only lists the paths of a partial approval, and Hunks the hunks chosen of the one there is then.
+	Only  []change.Path
+	Hunks *ChosenHunks
 	// Landed holds the steps as they really are on disk, and Folders the folders made for them.
 	Landed  []change.Step
 	Folders []change.Path
@@ -163,7 +164,8 @@ func (s *State) ByCredential(digest string) (*Entry, bool) {
 	return nil, false
 }
 
-// FileState says what became of file i of the set; where the set as a whole came to an end, that is the set's state.
+// FileState says what became of file i of the set; where the set as a whole came to an end, that is the set's state. A file
+// of which only some hunks landed is partially_accepted.
 func (e *Entry) FileState(i int) change.FileState {
 	switch e.State {
 	case change.StateApproved:
@@ -175,6 +177,9 @@ func (e *Entry) FileState(i int) change.FileState {
 	case change.StateDenied, change.StateStale, change.StateSuperseded, change.StateSkipped, change.StateTimedOut:
 		return change.FileState(e.State)
 	case change.StateApplied, change.StatePartiallyAccepted:
+		if e.partOf(e.Files[i]) && e.Hunks != nil {
+			return change.FileState(change.StatePartiallyAccepted)
+		}
 		if e.partOf(e.Files[i]) {
 			return change.FileApplied
 		}
@@ -186,16 +191,24 @@ func (e *Entry) FileState(i int) change.FileState {
 	return change.FilePending
 }
 
-// Chosen returns the files of e that its decision covers.
+// Chosen returns the files of e that its decision covers, as far as it covers them: of a file whose hunks were chosen, the
+// change that these come to.
 func (e *Entry) Chosen() []change.FileChange {
 	var files []change.FileChange
 	for _, f := range e.Files {
-		if e.partOf(f) {
+		switch {
+		case !e.partOf(f):
+		case e.Hunks != nil:
+			files = append(files, e.Hunks.File)
+		default:
 			files = append(files, f)
 		}
 	}
 	return files
 }
+
+// InPart reports whether the decision on e covers less than all of it.
+func (e *Entry) InPart() bool { return e.Hunks != nil || len(e.Chosen()) < len(e.Files) }
 
 func (e *Entry) partOf(f change.FileChange) bool {
 	if len(e.Only) == 0 {
