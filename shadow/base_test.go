@@ -118,12 +118,14 @@ func TestWrite(t *testing.T) {
 		"content of another set": {path: "a", expected: old, pin: next, content: "3\n", refused: true},
 		"git":                    {path: ".git/config", pin: next, content: "2\n", refused: true},
 		"reserved":               {path: ".correx-x/y", pin: next, content: "2\n", refused: true},
-		"below a file":           {path: "a/x", pin: next, content: "2\n", refused: true},
+		"below a file, moved on": {path: "a/x", pin: next, content: "2\n", refused: true},
+		"below a link, moved on": {path: "link/x", pin: next, content: "2\n", refused: true},
+		"delete from a folder":   {path: "d/e/f", expected: old, pin: change.Absent()},
 		"a folder":               {path: "a", expected: old, pin: change.Pin{Kind: change.KindDir}, refused: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBox(t)
-			dir := b.repo("r", "a", "1\n", "b", "1\n")
+			dir := b.repo("r", "a", "1\n", "b", "1\n", "d/e/f", "1\n")
 			must(t, os.Symlink("a", filepath.Join(dir, "link")))
 			s, _ := b.open(dir, "s-1")
 			file := filepath.Join(s.Tree(), string(c.path))
@@ -146,6 +148,9 @@ func TestWrite(t *testing.T) {
 			must(t, err)
 			if pin, err := root.Pin(c.path, nil); err != nil || !pin.Equal(c.pin) {
 				t.Errorf("found %+v, %v, want %+v", pin, err, c.pin)
+			}
+			if _, err := root.Lstat("d"); (name == "delete from a folder") != errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the folder: %v", err)
 			}
 			must(t, s.SetBase(t.Context(), map[change.Path]change.Pin{c.path: c.pin}, 1))
 			if r := b.scan(s, dir); len(r.Changed)+len(r.Reserved) != 0 {

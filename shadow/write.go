@@ -23,8 +23,8 @@ const quietTries = 100
 const symlinkLimit = 1 << 16
 
 // Write brings the shadow's file at p to pin, whose content (for a symlink, its target) is read from content, provided
-// that it still is expected. Otherwise it is left alone: *ChangedError. The manifest is not touched: SetBase follows.
-// The agent may be writing meanwhile: what came out from under the new file is checked, and put back when it is not what
+// that it still is expected. Otherwise it is left alone: *ChangedError, also where the agent has put something else than a
+// folder above p. The manifest is not touched: SetBase follows. Folders that are empty without p go. The agent may be writing meanwhile: what came out from under the new file is checked, and put back when it is not what
 // was expected.
 //
 // Steps: write the new file beside p; exchange the two (or, where one is absent, move without replacing); check what came
@@ -69,15 +69,15 @@ type replacing struct {
 }
 
 func (w *replacing) run(content io.Reader) (err error) {
-	if err := w.tree.MkdirAll(w.path.Dir()); err != nil {
-		return err
-	}
-	if w.dir, err = w.tree.Dir(w.path.Dir()); err != nil {
+	if err := w.openFolder(); err != nil {
 		return err
 	}
 	defer w.dir.Close()
 	if !w.fresh.Exists() {
-		return w.takeOut()
+		if err := w.takeOut(); err != nil {
+			return err
+		}
+		return w.removeEmptied()
 	}
 	if err := w.stage(content); err != nil {
 		return err
@@ -91,6 +91,35 @@ func (w *replacing) run(content io.Reader) (err error) {
 		}
 	}
 	return err
+}
+
+// openFolder opens the folder that holds the path, made if it is missing.
+func (w *replacing) openFolder() error {
+	err := w.tree.MkdirAll(w.path.Dir())
+	if err == nil {
+		w.dir, err = w.tree.Dir(w.path.Dir())
+	}
+	var above *durable.ParentError
+	var kind *durable.KindError
+	if errors.As(err, &above) || errors.As(err, &kind) {
+		return &ChangedError{Path: w.path, Expected: w.expected, Found: change.Absent()}
+	}
+	return err
+}
+
+// removeEmptied removes the folders above the path that hold nothing any more: a file may come in their place.
+func (w *replacing) removeEmptied() error {
+	for p := w.path.Dir(); p != ""; p = p.Dir() {
+		up, err := w.tree.Dir(p.Dir())
+		if err != nil {
+			return err
+		}
+		removed, err := up.Rmdir(p.Base())
+		if err = errors.Join(err, up.Close()); err != nil || !removed {
+			return err
+		}
+	}
+	return nil
 }
 
 // keptError says that an agent's file could not be put back under its name and where it is.

@@ -402,7 +402,7 @@ func (g *Gate) gatherFacts(ctx context.Context, sh *shadow.Shadow, seen *observe
 		facts.Rollback = rollsBack(c, recorded[c.Path])
 		facts.PreImageStored = !c.Base.Exists() || g.store.Has(c.Base.SHA256)
 		g.treeFacts(&facts, c, programs, after)
-		if err := g.linkFacts(&facts, c, after); err != nil {
+		if err := g.linkFacts(&facts, c, after, seen); err != nil {
 			return err
 		}
 		if err := g.sinceSeen(&seen.changes[i]); err != nil {
@@ -443,15 +443,20 @@ func (g *Gate) treeFacts(facts *tiers.FileFacts, c change.FileChange, programs [
 }
 
 // linkFacts looks at links of both kinds: hard links of the real file, a symlink on the way, and where a proposed symlink
-// leads.
-func (g *Gate) linkFacts(facts *tiers.FileFacts, c change.FileChange, after changedTree) error {
+// leads. A file on the way, where the shadow has a folder, makes the path one that has moved.
+func (g *Gate) linkFacts(facts *tiers.FileFacts, c change.FileChange, after changedTree, seen *observed) error {
 	for _, p := range c.Paths() {
 		info, err := g.tree.Lstat(p)
 		var parent *durable.ParentError
 		switch {
+		case asError(err, &parent) && after.removesAbove(p):
+			// What this set takes away is no longer on the way when it lands.
+		case asError(err, &parent) && (parent.Kind == change.KindSymlink || facts.Submodule || neverLands(p)):
+			facts.UnderLink = true
 		case asError(err, &parent):
-			// A link that this set takes away is no longer on the way when it lands.
-			facts.UnderLink = facts.UnderLink || !after.removesAbove(p)
+			if _, known := seen.moved[p]; !known {
+				seen.moved[p] = change.Pin{Kind: parent.Kind}
+			}
 		case err == nil:
 			facts.HardLink = facts.HardLink || info.Kind == change.KindFile && info.Nlink > 1
 		}
@@ -466,6 +471,12 @@ func (g *Gate) linkFacts(facts *tiers.FileFacts, c change.FileChange, after chan
 	to, inside := tiers.ResolveLink(c.Path, target)
 	facts.LinkOutside, facts.LinkTarget = !inside, to
 	return nil
+}
+
+// neverLands reports whether p has a name that is refused whatever the tree holds.
+func neverLands(p change.Path) bool {
+	protection, ok := tiers.Protects(p, nil)
+	return ok && protection.Level == tiers.Never
 }
 
 // programAt names the program of git's configuration that c would change, or "".

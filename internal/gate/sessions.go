@@ -1,12 +1,14 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"path/filepath"
+	"slices"
 	"sort"
 
 	"github.com/correx/correx/internal/change"
@@ -232,7 +234,7 @@ func (g *Gate) foldInto(ctx context.Context, sh *shadow.Shadow) error {
 	last := sh.Seq()
 	for _, e := range g.landingsSince(sh) {
 		own := e.Origin == change.OriginShadow && e.Session == sh.Info().Session
-		for _, st := range e.Landed {
+		for _, st := range goingFirst(e.Landed) {
 			base, err := g.foldStep(ctx, sh, e, st, own)
 			if err != nil {
 				return err
@@ -247,6 +249,24 @@ func (g *Gate) foldInto(ctx context.Context, sh *shadow.Shadow) error {
 		return nil
 	}
 	return sh.SetBase(ctx, bases, last)
+}
+
+// goingFirst orders steps so that what goes makes room for what comes: a file in the place of a folder, or below it.
+func goingFirst(steps []change.Step) []change.Step {
+	list := slices.Clone(steps)
+	slices.SortStableFunc(list, func(a, b change.Step) int {
+		switch gone := !a.Result.Exists(); {
+		case gone == b.Result.Exists():
+			if gone {
+				return -1
+			}
+			return 1
+		case gone:
+			return cmp.Compare(b.Path, a.Path)
+		}
+		return cmp.Compare(a.Path, b.Path)
+	})
+	return list
 }
 
 // landingsSince are the landings of the shadow's session that its manifest does not reflect, in ledger order.
