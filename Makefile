@@ -2,7 +2,7 @@
 GO ?= go
 FUZZTIME ?= 30s
 
-.PHONY: help build test lint bench fuzz check cross
+.PHONY: help build test lint bench fuzz big check cross
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -32,5 +32,8 @@ fuzz: ## every fuzz target for FUZZTIME each
 	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
 	  done; \
 	done
+
+big: ## 10,000 paths in one set and a file of 2 GiB (needs 10 GiB of disk)
+	CORREX_TEST_BIG=1 $(GO) test -count 1 -timeout 30m -v -run 'TestManyPaths|TestHugeFile' .
 
 check: lint test cross ## everything that CI runs

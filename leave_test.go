@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -101,6 +102,9 @@ func swaps() []swap {
 		{"folder becomes a link to the root", "up/dir", 5, func(p, _ string) error { return os.Symlink("..", p) }},
 		{"folder becomes a file", "up/dir", 6, func(p, _ string) error { return os.WriteFile(p, []byte("file\n"), 0o644) }},
 		{"folder is gone", "up/dir", 6, func(string, string) error { return nil }},
+		{"folder becomes a repository of its own", "up/dir", 5, func(p, outside string) error {
+			return errors.Join(os.CopyFS(p, os.DirFS(filepath.Join(outside, "up/dir"))), exec.Command("git", "init", "-q", p).Run())
+		}},
 		{"file becomes a link out", "up/dir/edited", 6, link("up/dir/edited")},
 		{"file becomes a link to git's configuration", "up/dir/edited", 6, func(p, _ string) error { return os.Symlink("../../.git/config", p) }},
 		{"file becomes a folder", "up/dir/edited", 6, func(p, _ string) error { return os.MkdirAll(filepath.Join(p, "x"), 0o755) }},
