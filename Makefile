@@ -3,7 +3,7 @@ GO ?= go
 FUZZTIME ?= 30s
 ROUNDS ?= 300
 
-.PHONY: help build test lint bench fuzz crash check cross
+.PHONY: help build test lint bench fuzz crash big check cross
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -37,5 +37,8 @@ fuzz: ## every fuzz target for FUZZTIME each
 crash: ## every fault at every step of every routine, and ROUNDS kills
 	FAULT_STEPS=all CRASH_ROUNDS=$(ROUNDS) $(GO) test -timeout 6h -count=1 -run 'TestFaults|TestKilled' .
 	$(GO) test -count=3 ./internal/apply ./internal/ledger ./internal/durable ./undo ./hooks ./shadow
+
+big: ## 10,000 paths in one set and a file of 2 GiB (needs 10 GiB of disk)
+	CORREX_TEST_BIG=1 $(GO) test -count 1 -timeout 30m -v -run 'TestManyPaths|TestHugeFile' .
 
 check: lint test cross ## everything that CI runs

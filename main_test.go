@@ -14,7 +14,8 @@ import (
 // TestMain lets the scripts run the program itself under the name correx.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"correx": func() { os.Exit(commands.Main(commands.Process())) },
+		"correx":  func() { os.Exit(commands.Main(commands.Process())) },
+		"measure": func() { os.Exit(measure()) },
 	})
 }
 

@@ -47,12 +47,43 @@ var savers = []saver{
 		}
 		return errors.Join(err, f.Close())
 	}},
+	{"appending", func(path, text string) error {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+		if err != nil {
+			return err
+		}
+		err = f.Truncate(0)
+		for i := 0; err == nil && i < len(text); i += 3 {
+			_, err = f.WriteString(text[i:min(i+3, len(text))])
+		}
+		return errors.Join(err, f.Close())
+	}},
+	{"through a mapping", saveThroughMapping},
 	{"remove and create", func(path, text string) error {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 		return os.WriteFile(path, []byte(text), 0o644)
 	}},
+}
+
+// saveThroughMapping closes the file before it writes: the mapping alone is what holds it.
+func saveThroughMapping(path, text string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	var mapped []byte
+	if err = f.Truncate(int64(len(text))); err == nil {
+		mapped, err = unix.Mmap(int(f.Fd()), 0, len(text), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	for i := range len(text) {
+		mapped[i] = text[i]
+	}
+	return unix.Munmap(mapped)
 }
 
 // TestSavesAreNeverLost lets a saver race landings of every kind on one path. After each burst the last save must stand,

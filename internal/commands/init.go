@@ -62,14 +62,17 @@ func runInit(ctx context.Context, c call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.Written, err = writeConfig(j.Config); err != nil {
+	own := ownHooks(s, o, before)
+	_, err = os.Lstat(j.Config)
+	if p, ok := s.InTree(j.Config); ok && errors.Is(err, fs.ErrNotExist) {
+		own = append(own, gate.OwnFile{Path: p, Content: config.Template()})
+	}
+	// The record of the configuration comes before the file: one that stands there without it would wait for a person at
+	// the next commit, and the next init would take it for somebody else's.
+	if err := approveWritten(ctx, c, s, own); err != nil {
 		return nil, err
 	}
-	own := ownHooks(s, o, before)
-	if p, ok := s.InTree(j.Config); ok && j.Written {
-		own = append(own, gate.OwnFile{Path: p})
-	}
-	if err := approveWritten(ctx, c, s, own); err != nil {
+	if j.Written, err = writeConfig(j.Config); err != nil {
 		return nil, err
 	}
 	j.Hooks = hooksOf(report, nil)
@@ -110,7 +113,7 @@ func ownHooks(s *site, o hooks.Options, before map[string]fileNow) []gate.OwnFil
 	return own
 }
 
-// approveWritten records what init wrote in the tree as approved by whoever ran it.
+// approveWritten records what init has written, or is about to write, in the tree as approved by whoever ran it.
 func approveWritten(ctx context.Context, c call, s *site, own []gate.OwnFile) error {
 	if len(own) == 0 {
 		return nil

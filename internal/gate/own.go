@@ -17,11 +17,13 @@ import (
 type OwnFile struct {
 	Path   change.Path
 	Before []byte
+	// Content is what is about to be written; nil for a file that stands there as it was written.
+	Content []byte
 	// Executable says whether what stood there could be executed.
 	Executable bool
 }
 
-// ApproveOwn records that a person let in the files that `correx init` has just written for them, so that the commit hook
+// ApproveOwn records that a person let in the files that `correx init` has written or will write for them, so that the commit hook
 // lets exactly those bytes through. Files as they are in the index or in HEAD already need nothing. Paths outside the
 // tree are left out.
 func (g *Gate) ApproveOwn(ctx context.Context, files []OwnFile, by Person) error {
@@ -33,13 +35,16 @@ func (g *Gate) ApproveOwn(ctx context.Context, files []OwnFile, by Person) error
 	defer func() { _ = unshare() }()
 	for _, f := range files {
 		end := preflight.Ends{Path: f.Path, Base: change.Absent()}
-		if end.Proposed, err = preflight.Take(g.tree, g.store, f.Path); err != nil {
-			return err
+		if f.Content != nil {
+			end.Proposed, err = g.pinBytes(f.Content, false)
+		} else {
+			end.Proposed, err = preflight.Take(g.tree, g.store, f.Path)
 		}
-		if f.Before != nil {
-			if end.Base, err = g.pinBytes(f); err != nil {
-				return err
-			}
+		if err == nil && f.Before != nil {
+			end.Base, err = g.pinBytes(f.Before, f.Executable)
+		}
+		if err != nil {
+			return err
 		}
 		ends = append(ends, end)
 	}
@@ -69,14 +74,14 @@ func (g *Gate) ApproveOwn(ctx context.Context, files []OwnFile, by Person) error
 	})
 }
 
-// pinBytes stores what stood at a path before and pins it.
-func (g *Gate) pinBytes(f OwnFile) (change.Pin, error) {
+// pinBytes stores the content of a file of correx's own and pins it.
+func (g *Gate) pinBytes(content []byte, executable bool) (change.Pin, error) {
 	pin := change.Pin{Kind: change.KindFile, Perm: 0o644}
-	if f.Executable {
+	if executable {
 		pin.Perm = 0o755
 	}
 	var err error
-	pin.SHA256, pin.Size, err = g.store.Put(bytes.NewReader(f.Before))
+	pin.SHA256, pin.Size, err = g.store.Put(bytes.NewReader(content))
 	return pin, err
 }
 

@@ -67,7 +67,7 @@ func HookMessage(in HookInput) string {
 func HookBroken(problem string, exit int) string {
 	m := &hookMessage{in: HookInput{Exit: exit}}
 	m.add("correx: commit stopped - correx cannot check it")
-	m.add("  " + escapeASCII(problem))
+	m.add("  " + cutMiddle(escapeASCII(problem), hookColumns-2))
 	m.add("person: correx doctor")
 	m.add("agent:  this is not for you to mend. Stop here and tell a person.")
 	m.status("broken")
@@ -93,6 +93,15 @@ func cutRight(s string, limit int) string {
 		return s
 	}
 	return s[:max(limit-3, 0)] + "..."
+}
+
+// cutMiddle cuts s, which is ASCII, in its middle and says so: what was done stands first in a problem, its cause last.
+func cutMiddle(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	head := limit / 4
+	return s[:head] + "..." + s[len(s)-(limit-head-3):]
 }
 
 // set is the change set that a blocked path belongs to, or 0.

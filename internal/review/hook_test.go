@@ -60,6 +60,10 @@ func TestHookGolden(t *testing.T) {
 		golden(t, "hook_"+name+".golden", got)
 		checkHook(t, got)
 	}
+	full := HookBroken("write /a/rather/long/path/to/the/repository/.git/correx/store/.correx-tmp-5749-0: no space left on device", 1)
+	if !strings.Contains(full, "  write /") || !strings.Contains(full, ": no space left on device\n") {
+		t.Errorf("the cause is cut off: %s", full)
+	}
 	broken := HookBroken("ledger: line 12 does not verify\nerror: \u202e", 7)
 	golden(t, "hook_broken.golden", broken)
 	checkHook(t, broken)

@@ -14,118 +14,37 @@ import (
 	"testing"
 
 	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/internal/textdiff/textdifftest"
 	"pgregory.net/rapid"
 )
 
-// node is a file or symlink of a small tree.
-type node struct{ mode, data string }
+type (
+	node = textdifftest.Node
+	tree = textdifftest.Tree
+	// patchCase is one kind of change.
+	patchCase = textdifftest.Case
+)
 
-type tree map[string]node
+func file(data string) node { return textdifftest.File(data) }
 
-func file(data string) node { return node{ModeFile, data} }
+func exec755(data string) node { return textdifftest.Executable(data) }
 
-func exec755(data string) node { return node{ModeExecutable, data} }
-
-func link(target string) node { return node{ModeSymlink, target} }
-
-func numbered(n int, changed ...int) string {
-	var b strings.Builder
-	for i := 1; i <= n; i++ {
-		if slices.Contains(changed, i) {
-			fmt.Fprintf(&b, "changed %d\n", i)
-		} else {
-			fmt.Fprintf(&b, "line %d\n", i)
-		}
-	}
-	return b.String()
-}
-
-// patchCase is one kind of change. renames maps new to old paths. exact says that git writes the very same patch.
-type patchCase struct {
-	name     string
-	old, new tree
-	renames  map[string]string
-	exact    bool
-}
-
-func patchCases() []patchCase {
-	long := strings.Repeat("w1;", 300000)
-	return []patchCase{
-		{name: "edit", old: tree{"f": file(numbered(40))}, new: tree{"f": file(numbered(40, 3, 20, 39))}, exact: true},
-		{name: "create", old: tree{}, new: tree{"d/e/f": file("a\nb\n")}, exact: true},
-		{name: "delete", old: tree{"d/e/f": file("a\nb\n")}, new: tree{}, exact: true},
-		{name: "create empty", old: tree{}, new: tree{"b/__init__.py": file("")}, exact: true},
-		{name: "create empty executable", old: tree{}, new: tree{"x": exec755("")}, exact: true},
-		{name: "delete empty", old: tree{"a/__init__.py": file("")}, new: tree{}, exact: true},
-		{name: "fill empty", old: tree{"f": file("")}, new: tree{"f": file("a\n")}, exact: true},
-		{name: "empty it", old: tree{"f": file("a\n")}, new: tree{"f": file("")}, exact: true},
-		{name: "newline goes", old: tree{"f": file("a\nb\n")}, new: tree{"f": file("a\nb")}, exact: true},
-		{name: "newline comes", old: tree{"f": file("a\nb")}, new: tree{"f": file("a\nb\n")}, exact: true},
-		{name: "no newline kept", old: tree{"f": file("a\nb")}, new: tree{"f": file("c\nb")}, exact: true},
-		{name: "no newline changed", old: tree{"f": file("a\nb")}, new: tree{"f": file("a\nc")}, exact: true},
-		{name: "created without newline", old: tree{}, new: tree{"f": file("a")}, exact: true},
-		{name: "only a newline", old: tree{"f": file("")}, new: tree{"f": file("\n")}, exact: true},
-		{name: "CRLF", old: tree{"f": file("a\r\nb\r\n")}, new: tree{"f": file("a\r\nc\r\n")}, exact: true},
-		{name: "CRLF to LF", old: tree{"f": file("a\r\nb\r\n")}, new: tree{"f": file("a\nb\n")}, exact: true},
-		{name: "lone CR", old: tree{"f": file("a\rb\nc\n")}, new: tree{"f": file("a\rB\nc\n")}, exact: true},
-		{name: "trailing CR without newline", old: tree{"f": file("a\r")}, new: tree{"f": file("b\r")}, exact: true},
-		{name: "form feed and U+2028", old: tree{"f": file("a\fb\vc\nd\u2028e\u0085f\ng\n")}, new: tree{"f": file("a\fb\vc\nd\u2028e\u0085f\nG\n")}, exact: true},
-		{name: "byte order mark lost", old: tree{"f": file("\ufeffsku;qty\r\n7;2\r\n")}, new: tree{"f": file("sku;qty\r\n7;3\r\n")}, exact: true},
-		{name: "invalid UTF-8", old: tree{"f": file("caf\xe9\n")}, new: tree{"f": file("caf\xe8\n")}, exact: true},
-		{name: "enormous line", old: tree{"f": file(long + "\n")}, new: tree{"f": file(long[:450000] + "W" + long[450000:] + "\n")}, exact: true},
-		{name: "looks like a patch", old: tree{"f": file("-- a\n++ b\n@@ -1 +1 @@\n")}, new: tree{"f": file("-- b\n++ b\ndiff --git a/x b/x\n")}, exact: true},
-		{name: "executable", old: tree{"f": file("a\n")}, new: tree{"f": exec755("a\n")}, exact: true},
-		{name: "no longer executable, edited", old: tree{"f": exec755("a\n")}, new: tree{"f": file("b\n")}, exact: true},
-		{name: "symlink created", old: tree{}, new: tree{"l": link("no/where")}, exact: true},
-		{name: "symlink retargeted", old: tree{"l": link("a")}, new: tree{"l": link("b c\td")}, exact: true},
-		{name: "symlink deleted", old: tree{"l": link("a")}, new: tree{}, exact: true},
-		{name: "file to symlink", old: tree{"x": file("a\nb\n")}, new: tree{"x": link("y")}, exact: true},
-		{name: "symlink to file", old: tree{"x": link("y")}, new: tree{"x": exec755("a\nb\n")}, exact: true},
-		{name: "symlink to empty file", old: tree{"x": link("y")}, new: tree{"x": file("")}, exact: true},
-		{name: "symlink to binary", old: tree{"x": link("y")}, new: tree{"x": file("\x00")}},
-		{name: "file to folder", old: tree{"x": file("a\n")}, new: tree{"x/y": file("a\nb\nc\nd\n"), "x/z/w": file("e\n")}, exact: true},
-		{name: "folder to file", old: tree{"x/y": file("a\nb\nc\nd\n"), "x/z/w": file("e\n")}, new: tree{"x": file("a\n")}, exact: true},
-		{name: "folder to symlink", old: tree{"x/y": file("a\n")}, new: tree{"x": link("elsewhere")}, exact: true},
-		{name: "rename", old: tree{"a": file(numbered(9))}, new: tree{"b/c": file(numbered(9))}, renames: map[string]string{"b/c": "a"}, exact: true},
-		{name: "rename and edit", old: tree{"a": file(numbered(40))}, new: tree{"c d": file(numbered(40, 7))}, renames: map[string]string{"c d": "a"}},
-		{name: "rename, edit and mode", old: tree{"a": file(numbered(40))}, new: tree{"c": exec755(numbered(40, 7))}, renames: map[string]string{"c": "a"}},
-		{name: "rename by case", old: tree{"Readme.md": file("hello\n")}, new: tree{"README.md": file("hello\n")}, renames: map[string]string{"README.md": "Readme.md"}, exact: true},
-		{name: "rename into the place of a folder", old: tree{"x/y": file(numbered(9))}, new: tree{"x": file(numbered(9))}, renames: map[string]string{"x": "x/y"}, exact: true},
-		{name: "swap", old: tree{"a": file("1\n"), "b": file("2\n")}, new: tree{"a": file("2\n"), "b": file("1\n")}, exact: true},
-		{name: "move onto another", old: tree{"a.md": file("draft\n"), "b.md": file(numbered(80))}, new: tree{"b.md": file("draft\n")}},
-		{name: "rename of an odd name", old: tree{"t\tb": file(numbered(9))}, new: tree{"new\nline": file(numbered(9))}, renames: map[string]string{"new\nline": "t\tb"}, exact: true},
-		{name: "binary created", old: tree{}, new: tree{"b": file("\x00\x01\x02")}},
-		{name: "binary edited", old: tree{"b": file("\x00a\n" + numbered(300))}, new: tree{"b": exec755("\x00b\n" + numbered(300, 9))}},
-		{name: "binary deleted", old: tree{"b": file("\x00a\n")}, new: tree{}},
-		{name: "binary emptied", old: tree{"b": file("\x00a\n")}, new: tree{"b": file("")}},
-		{name: "binary becomes text", old: tree{"b": file("\xff\xfeh\x00i\x00\r\x00\n\x00")}, new: tree{"b": file("hi\r\n")}},
-		{name: "NUL far in", old: tree{"b": file(numbered(4000) + "tail\x00end\n")}, new: tree{"b": file(numbered(4000, 1) + "tail\x00END\n")}},
-		{name: "binary renamed and edited", old: tree{"b": file("\x00" + numbered(300))}, new: tree{"c": file("\x00" + numbered(300, 9))}, renames: map[string]string{"c": "b"}},
-		{name: "distinct lines", old: tree{"f": file(numbered(70000))}, new: tree{"f": file(numbered(70000, 11, 60011))}, exact: true},
-	}
-}
-
-func oddNames() []string {
-	return []string{
-		"two words", `it"s`, "it's", `back\slash`, "-rf", "--staged", " lead", "trail ", "star*", "$(id)", "new\nline",
-		"\u00fcber", "m\xe9.txt", "m\xe8.txt", "tab\there", "b/x y", "bell\a\b\v\f\r\x1b\x7f", "\u202egnp", "a/b \"q\" c", "emoji \U0001F600",
-	}
-}
+func link(target string) node { return textdifftest.Link(target) }
 
 func TestPatchKinds(t *testing.T) {
-	cases := patchCases()
-	for _, name := range oddNames() {
+	cases := textdifftest.Cases()
+	for _, name := range textdifftest.OddNames() {
 		cases = append(cases,
-			patchCase{name: fmt.Sprintf("edit %q", name), old: tree{name: file("1\n")}, new: tree{name: file("2\n")}, exact: true},
-			patchCase{name: fmt.Sprintf("create %q", name), old: tree{}, new: tree{name: file("1\n")}, exact: true},
-			patchCase{name: fmt.Sprintf("binary %q", name), old: tree{name: file("\x00")}, new: tree{name: file("\x00\x01")}},
+			patchCase{Name: fmt.Sprintf("edit %q", name), Old: tree{name: file("1\n")}, New: tree{name: file("2\n")}, Exact: true},
+			patchCase{Name: fmt.Sprintf("create %q", name), Old: tree{}, New: tree{name: file("1\n")}, Exact: true},
+			patchCase{Name: fmt.Sprintf("binary %q", name), Old: tree{name: file("\x00")}, New: tree{name: file("\x00\x01")}},
 		)
 	}
 	for _, tt := range cases {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run(tt.Name, func(t *testing.T) {
 			patch := patchOf(t, tt, PatchOptions{})
 			checkApplies(t, tt, patch, "sha1")
-			if tt.exact {
+			if tt.Exact {
 				if want := gitDiff(t, tt); string(patch) != want {
 					t.Errorf("got\n%s\ngit writes\n%s", patch, want)
 				}
@@ -136,17 +55,17 @@ func TestPatchKinds(t *testing.T) {
 
 // TestPatchTogether applies all kinds that can stand side by side as one patch.
 func TestPatchTogether(t *testing.T) {
-	all := patchCase{old: tree{}, new: tree{}, renames: map[string]string{}}
-	for i, tt := range patchCases() {
+	all := patchCase{Old: tree{}, New: tree{}, Renames: map[string]string{}}
+	for i, tt := range textdifftest.Cases() {
 		at := func(name string) string { return fmt.Sprintf("%03d/%s", i, name) }
-		for name, n := range tt.old {
-			all.old[at(name)] = n
+		for name, n := range tt.Old {
+			all.Old[at(name)] = n
 		}
-		for name, n := range tt.new {
-			all.new[at(name)] = n
+		for name, n := range tt.New {
+			all.New[at(name)] = n
 		}
-		for to, from := range tt.renames {
-			all.renames[at(to)] = at(from)
+		for to, from := range tt.Renames {
+			all.Renames[at(to)] = at(from)
 		}
 	}
 	checkApplies(t, all, patchOf(t, all, PatchOptions{}), "sha1")
@@ -154,9 +73,9 @@ func TestPatchTogether(t *testing.T) {
 
 func TestPatchSHA256(t *testing.T) {
 	for _, tt := range []patchCase{
-		{old: tree{"f": file("a\n")}, new: tree{"f": file("b\n")}},
-		{old: tree{"f": file("\x00a\n")}, new: tree{"f": file("\x00b\n")}},
-		{old: tree{}, new: tree{"f": file("\x00b\n")}},
+		{Old: tree{"f": file("a\n")}, New: tree{"f": file("b\n")}},
+		{Old: tree{"f": file("\x00a\n")}, New: tree{"f": file("\x00b\n")}},
+		{Old: tree{}, New: tree{"f": file("\x00b\n")}},
 	} {
 		checkApplies(t, tt, patchOf(t, tt, PatchOptions{Objects: SHA256}), "sha256")
 	}
@@ -173,7 +92,7 @@ func TestPatchStreamed(t *testing.T) {
 	if err := Patch(&patch, f, PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	checkApplies(t, patchCase{old: tree{"big": file(old)}, new: tree{"big": file(new)}}, patch.Bytes(), "sha1")
+	checkApplies(t, patchCase{Old: tree{"big": file(old)}, New: tree{"big": file(new)}}, patch.Bytes(), "sha1")
 	f.New.Size++
 	if err := Patch(io.Discard, f, PatchOptions{}); err == nil {
 		t.Error("a stream shorter than it was said to be was taken")
@@ -219,12 +138,12 @@ func TestPatchProperty(t *testing.T) {
 			new = append(new, 0)
 		}
 		mode := rapid.SampledFrom([]string{ModeFile, ModeExecutable})
-		return [2]node{{mode.Draw(rt, "old mode"), string(old)}, {mode.Draw(rt, "new mode"), string(new)}}
+		return [2]node{{Mode: mode.Draw(rt, "old mode"), Data: string(old)}, {Mode: mode.Draw(rt, "new mode"), Data: string(new)}}
 	})
-	tt := patchCase{old: tree{}, new: tree{}}
+	tt := patchCase{Old: tree{}, New: tree{}}
 	for seed := range 600 {
 		name, p := fmt.Sprintf("seed%03d", seed), pair.Example(seed)
-		tt.old[name], tt.new[name] = p[0], p[1]
+		tt.Old[name], tt.New[name] = p[0], p[1]
 	}
 	checkApplies(t, tt, patchOf(t, tt, PatchOptions{}), "sha1")
 }
@@ -244,14 +163,14 @@ func TestQuoteIsGits(t *testing.T) {
 func patchOf(t rapid.TB, tt patchCase, o PatchOptions) []byte {
 	t.Helper()
 	moved := map[string]bool{}
-	for _, from := range tt.renames {
+	for _, from := range tt.Renames {
 		moved[from] = true
 	}
 	names := map[string]bool{}
-	for name := range tt.old {
+	for name := range tt.Old {
 		names[name] = !moved[name]
 	}
-	for name := range tt.new {
+	for name := range tt.New {
 		names[name] = true
 	}
 	var out bytes.Buffer
@@ -259,15 +178,15 @@ func patchOf(t rapid.TB, tt patchCase, o PatchOptions) []byte {
 		if !names[name] {
 			continue
 		}
-		f := File{Path: change.Path(name), OldPath: change.Path(tt.renames[name])}
+		f := File{Path: change.Path(name), OldPath: change.Path(tt.Renames[name])}
 		from := name
 		if f.OldPath != "" {
-			from = tt.renames[name]
-			f.Similarity = Similarity([]byte(tt.old[from].data), []byte(tt.new[name].data))
+			from = tt.Renames[name]
+			f.Similarity = Similarity([]byte(tt.Old[from].Data), []byte(tt.New[name].Data))
 		}
-		f.OldMode, f.Old.Bytes = tt.old[from].mode, []byte(tt.old[from].data)
-		f.NewMode, f.New.Bytes = tt.new[name].mode, []byte(tt.new[name].data)
-		if f.OldMode == f.NewMode && tt.old[from].data == tt.new[name].data && from == name {
+		f.OldMode, f.Old.Bytes = tt.Old[from].Mode, []byte(tt.Old[from].Data)
+		f.NewMode, f.New.Bytes = tt.New[name].Mode, []byte(tt.New[name].Data)
+		if f.OldMode == f.NewMode && tt.Old[from].Data == tt.New[name].Data && from == name {
 			continue
 		}
 		if err := Patch(&out, f, o); err != nil {
@@ -283,13 +202,13 @@ func checkApplies(t rapid.TB, tt patchCase, patch []byte, format string) {
 	t.Helper()
 	dir := newRepository(t, format)
 	defer os.RemoveAll(dir)
-	write(t, dir, tt.old)
+	write(t, dir, tt.Old)
 	for _, round := range []struct {
 		args []string
 		want tree
 	}{
-		{[]string{"apply", "--whitespace=nowarn", "-"}, tt.new},
-		{[]string{"apply", "-R", "--whitespace=nowarn", "-"}, tt.old},
+		{[]string{"apply", "--whitespace=nowarn", "-"}, tt.New},
+		{[]string{"apply", "-R", "--whitespace=nowarn", "-"}, tt.Old},
 	} {
 		cmd := exec.Command("git", round.args...)
 		cmd.Dir, cmd.Env, cmd.Stdin = dir, gitEnv(), bytes.NewReader(patch)
@@ -322,16 +241,16 @@ func gitDiff(t *testing.T, tt patchCase) string {
 		}
 		return string(out)
 	}
-	write(t, dir, tt.old)
+	write(t, dir, tt.Old)
 	git("add", "-A")
 	base := strings.TrimSpace(git("write-tree"))
-	for name := range tt.old {
+	for name := range tt.Old {
 		top, _, _ := strings.Cut(name, "/")
 		if err := os.RemoveAll(filepath.Join(dir, top)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write(t, dir, tt.new)
+	write(t, dir, tt.New)
 	git("add", "-A")
 	return git("diff", "--cached", base, "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", "-M")
 }
@@ -362,13 +281,13 @@ func write(t rapid.TB, dir string, files tree) {
 			t.Fatal(err)
 		}
 		var err error
-		switch n.mode {
+		switch n.Mode {
 		case ModeSymlink:
-			err = os.Symlink(n.data, path)
+			err = os.Symlink(n.Data, path)
 		case ModeExecutable:
-			err = os.WriteFile(path, []byte(n.data), 0o755)
+			err = os.WriteFile(path, []byte(n.Data), 0o755)
 		default:
-			err = os.WriteFile(path, []byte(n.data), 0o644)
+			err = os.WriteFile(path, []byte(n.Data), 0o644)
 		}
 		if err != nil {
 			t.Fatal(err)
