@@ -414,6 +414,8 @@ func routines() []routine {
 		{name: "approve a part", fill: kinds, prepare: waiting, command: inRepo("approve", "1", "--only", "edited", "--only", "new")},
 		{name: "approve hunks", fill: kinds, prepare: twoBlocks, command: inRepo("approve", "1", "--hunks", "2")},
 		{name: "undo", fill: kinds, prepare: then(waiting, does(0, "approve", "1")), command: inRepo("undo", "1")},
+		{name: "undo by credential", fill: kinds, prepare: then(small, keepCredential), command: func(s *site) (string, []string) { return s.repo, []string{"undo", s.keptCredential()} }},
+		{name: "approve what is stale", fill: kinds, prepare: then(waiting, func(s *site) { s.put(filepath.Join(s.repo, "edited"), "a person\n") }), command: inRepo("approve", "1"), exit: 6},
 		{name: "redo", fill: kinds, prepare: then(waiting, does(0, "approve", "1"), does(0, "undo", "1")), command: inRepo("redo")},
 		{name: "submit that waits", fill: kinds, prepare: everyOp, command: inShadow("submit"), exit: 3},
 		{name: "submit that lands", fill: kinds, prepare: small, command: inShadow("submit")},
@@ -481,6 +483,25 @@ func smallEdits(s *site) {
 	for _, name := range []string{"edited", "deleted", "untouched"} {
 		s.put(filepath.Join(dir, name), name+"\none\ntwo\nthree\n")
 	}
+}
+
+// keepCredential submits, and keeps the credential beside the repository.
+func keepCredential(s *site) {
+	s.t.Helper()
+	sets := decodeSets(s.t, s.correx(0, s.onlyShadow(), "submit", "--json"))
+	if len(sets) != 1 || sets[0].Undo == "" {
+		s.t.Fatalf("%+v", sets)
+	}
+	s.put(filepath.Join(s.dir, "credential"), sets[0].Undo)
+}
+
+func (s *site) keptCredential() string {
+	s.t.Helper()
+	b, err := os.ReadFile(filepath.Join(s.dir, "credential"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(b)
 }
 
 // onlyShadow is the shadow of the one session there is.
