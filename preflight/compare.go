@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/internal/textdiff"
@@ -280,4 +281,23 @@ func Overwrites(images Images, old, new change.Pin) (bool, error) {
 		return false, err
 	}
 	return overwrites(before, textdiff.Kept(before, after)), nil
+}
+
+// Recodes reports whether going from old to new changes the encoding of a text: one of them is UTF-8, the other is not, and
+// old holds more than ASCII. What is too large to compare is not looked at.
+func Recodes(images Images, old, new change.Pin) (bool, error) {
+	if old.Kind != change.KindFile || new.Kind != change.KindFile || sameContent(old, new) {
+		return false, nil
+	}
+	c := comparer{images: images, limit: maxDiff}
+	before, fits, err := c.read(old)
+	if err != nil || !fits {
+		return false, err
+	}
+	after, fits, err := c.read(new)
+	if err != nil || !fits {
+		return false, err
+	}
+	ascii := !bytes.ContainsFunc(before, func(r rune) bool { return r >= utf8.RuneSelf })
+	return !ascii && utf8.Valid(before) != utf8.Valid(after), nil
 }

@@ -25,6 +25,8 @@ type FileFacts struct {
 	CopyOf change.Path
 	// Rollback: the change would bring back what git has recorded for the path, and what was changed since would be gone.
 	Rollback bool
+	// Recoded: a text is saved in another encoding, UTF-8 instead of what it was or the other way round.
+	Recoded bool
 	// CorrexOwn: the path is correx's state, configuration or program, by the place this correx really uses.
 	CorrexOwn bool
 	// GitProgram is the key of git's configuration by which git runs or reads the path, such as "core.hooksPath".

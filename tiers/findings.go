@@ -115,6 +115,9 @@ func content(f FileFacts) []finding {
 		}
 		found = append(found, finding{change.Overwrite, change.T2, change.Auto, byEnvelope, why})
 	}
+	if f.Recoded {
+		found = append(found, finding{change.Overwrite, change.T2, change.Auto, byEnvelope, "saves the text in another encoding"})
+	}
 	if c.Binary {
 		found = append(found, finding{change.Binary, change.T2, change.Auto, byEnvelope, "binary content"})
 	}

@@ -423,12 +423,23 @@ func (g *Gate) gatherFacts(ctx context.Context, sh *shadow.Shadow, seen *observe
 		if err := g.linkFacts(&facts, c, after, seen); err != nil {
 			return err
 		}
+		if facts.Recoded, err = g.recodes(c); err != nil {
+			return err
+		}
 		if err := g.sinceSeen(&seen.changes[i]); err != nil {
 			return err
 		}
 		seen.facts[c.Path] = facts
 	}
 	return nil
+}
+
+// recodes reports whether c saves a text in another encoding. The base of a path that has moved may be stored nowhere.
+func (g *Gate) recodes(c change.FileChange) (bool, error) {
+	if c.Binary || c.TooLarge || !g.store.Has(c.Base.SHA256) {
+		return false, nil
+	}
+	return preflight.Recodes(g.store, c.Base, c.Proposed)
 }
 
 // replacedPaths are the paths where something is put in the place of something else.
