@@ -135,7 +135,7 @@ func TestManyPaths(t *testing.T) {
 // TestHugeFile makes, edits and takes back a file that is larger than memory may grow: 120 MiB, or 2 GiB.
 func TestHugeFile(t *testing.T) {
 	t.Parallel()
-	const most = 40 << 10
+	const most = 100 << 10
 	size := int64(120 << 20)
 	if os.Getenv(bigEnv) != "" {
 		size = 2 << 30

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/correx/correx/internal/faultfs"
 )
@@ -355,4 +357,32 @@ func TestIsShell(t *testing.T) {
 			t.Errorf("%q: %v", line, got)
 		}
 	}
+}
+
+// FuzzRecord: what stood in a hook's place is read back as it was written, and anything else is no record.
+func FuzzRecord(f *testing.F) {
+	f.Add([]byte(`{"version":1,"hook":"pre-commit","kind":"none"}`))
+	f.Add([]byte(`{"version":1,"hook":"pre-commit","kind":"joined","mode":493,"content":"IyEvYmluL3NoCg=="}`))
+	f.Add([]byte(`{"version":1,"hook":"pre-commit","kind":"chained","target":"//4="}`))
+	state := f.TempDir()
+	file := recordPath(state, "/hooks", PreCommit)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, ok := readRecord(state, "/hooks", PreCommit)
+		if !ok {
+			return
+		}
+		again, err := json.Marshal(r)
+		if err == nil {
+			err = os.WriteFile(file, again, 0o600)
+		}
+		if back, ok := readRecord(state, "/hooks", PreCommit); err != nil || !ok || !cmp.Equal(r, back, cmpopts.EquateEmpty()) {
+			t.Errorf("%q comes back as %+v, %v", data, back, err)
+		}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/go-git/go-git/v5/plumbing/format/config"
 )
@@ -100,22 +101,50 @@ func (r *Repo) addPlain(c *configuration, f configFile) bool {
 	return true
 }
 
-// plainText reports whether no line holds what readers of the format may take differently: quotes and comments within
-// values, backslashes, control characters, sections and settings in one line, old-style subsections.
+// plainText reports whether no line holds what readers of the format may take differently, or what git refuses: quotes,
+// comments and tabs within values, backslashes, control characters, sections and settings in one line, old-style subsections, other
+// characters in names.
 func plainText(data []byte) bool {
 	for line := range strings.Lines(string(data)) {
-		line = strings.TrimSpace(line)
+		line = strings.Trim(line, " \t\r\n")
 		switch {
-		case strings.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' || r == '\\' || r == 0x7f || r == 0xfeff }):
+		case strings.ContainsFunc(line, func(r rune) bool {
+			return r < ' ' && r != '\t' || r == '\\' || r == 0x7f || r == 0xfeff || unicode.IsSpace(r) && r > 0x7f
+		}):
 			return false
 		case line == "" || line[0] == '#' || line[0] == ';':
 		case line[0] == '[':
-			if !strings.HasSuffix(line, "]") || strings.ContainsAny(line, "#;=.") {
+			if !plainSection(line) {
 				return false
 			}
-		case strings.ContainsAny(line, `"#;`) || !strings.Contains(line, "="):
-			return false
+		default:
+			key, value, found := strings.Cut(line, "=")
+			key = strings.TrimRight(key, " \t")
+			if !found || !plainName(key) || !isLetter(key[0]) || strings.ContainsAny(line, `"#;`) || strings.Contains(strings.TrimLeft(value, " \t"), "\t") {
+				return false
+			}
 		}
 	}
 	return true
 }
+
+// plainSection reports whether line is [name] or [name "subsection"] and nothing else.
+func plainSection(line string) bool {
+	inner, closed := strings.CutSuffix(line[1:], "]")
+	name, sub, extended := strings.Cut(inner, `"`)
+	if extended {
+		var ended bool
+		sub, ended = strings.CutSuffix(sub, `"`)
+		bare := strings.TrimRight(name, " \t")
+		closed = closed && ended && bare != name && !strings.ContainsAny(sub, `"#;=]`)
+		name = bare
+	}
+	return closed && plainName(name)
+}
+
+// plainName reports whether s may be the name of a section, or of a setting if it begins with a letter.
+func plainName(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r > 0x7f || r != '-' && !isLetter(byte(r)) && (r < '0' || r > '9') })
+}
+
+func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }

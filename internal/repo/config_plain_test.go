@@ -16,6 +16,7 @@ func TestPlainConfigAgreesWithGit(t *testing.T) {
 	odd := []string{
 		"[include]\n\tpath = x\n", "[includeIf \"gitdir:~/\"]\n\tpath = x\n", "[a]\n\tb\n", "[a]\n\tb = \"c d\"\n", "[a]\n\tb = c # d\n",
 		"[a]\n\tb = c\\\n d\n", "[a] b = c\n", "[a.b]\n\tc = d\n", "[a]\n\tb = c;d\n", "[a]\n\tb =\n", "\ufeff[a]\n\tb = c\n", "[a]\n\tb = \\\\x\n",
+		"[a]\n\tb = c\td\n",
 	}
 	for i, text := range append(slices.Clone(plain), odd...) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {

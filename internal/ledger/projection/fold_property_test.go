@@ -116,3 +116,26 @@ func TestFoldNeverPanics(t *testing.T) {
 		}
 	})
 }
+
+// FuzzFold: events with any data are folded or refused, and in the same way each time.
+func FuzzFold(f *testing.F) {
+	s := newStory(f)
+	s.open("s-1")
+	s.stage(1, change.Ask, change1("a", "1", "2"))
+	s.decide(ledger.ApprovalGranted, 1, "person:dev")
+	s.apply(1, "c")
+	for i, e := range s.events {
+		f.Add(uint(i), string(e.Type), []byte(e.Data))
+	}
+	f.Add(uint(3), string(ledger.ChangeStale), []byte(`{"set":1,"paths":[{"path":"../x"}]}`))
+	f.Fuzz(func(t *testing.T, at uint, typ string, data []byte) {
+		events := append([]ledger.Event{}, s.events...)
+		e := &events[at%uint(len(events))]
+		e.Type, e.Data = ledger.Type(typ), json.RawMessage(data)
+		one, two := New(), New()
+		err1, err2 := one.Fold(events), two.Fold(events)
+		if (err1 == nil) != (err2 == nil) || err1 == nil && !reflect.DeepEqual(one, two) {
+			t.Errorf("%s %q folds to %v, and to %v", typ, data, err1, err2)
+		}
+	})
+}
