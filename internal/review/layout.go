@@ -14,7 +14,7 @@ func columns(s string, at int) int {
 	from := at
 	marks := 0
 	for _, r := range s {
-		if unicode.In(r, unicode.Mn, unicode.Me) {
+		if isMark(r) {
 			marks++
 			if marks <= 4 {
 				continue
@@ -28,9 +28,15 @@ func columns(s string, at int) int {
 	return at - from
 }
 
+// isMark reports whether r stands on the letter before it. No ASCII does, which lines of megabytes mostly are.
+func isMark(r rune) bool { return r > unicode.MaxASCII && unicode.In(r, unicode.Mn, unicode.Me) }
+
 func runeColumns(r rune, at int) int {
-	if r == '\t' {
+	switch {
+	case r == '\t':
 		return 8 - at%8
+	case r <= unicode.MaxASCII:
+		return 1
 	}
 	switch width.LookupRune(r).Kind() {
 	case width.EastAsianWide, width.EastAsianFullwidth:
@@ -45,7 +51,7 @@ func splitColumns(s string, at, limit int) (head, rest string) {
 	used, marks := at, 0
 	for i, r := range s {
 		n := 0
-		if unicode.In(r, unicode.Mn, unicode.Me) {
+		if isMark(r) {
 			if marks++; marks > 4 {
 				n = 1
 			}
