@@ -108,9 +108,9 @@ func (s *site) onFullDisk(d *disk, want int, dir string, args ...string) string 
 	return ""
 }
 
-// TestFullDisk takes each command that writes over a disk that is full, then has a page, then two, until it can do its work,
+// TestEveryCommandOnAFullDisk takes each command that writes over a disk that is full, then has a page, then two, until it can do its work,
 // so that every step meets a full disk once. What failed can be done afterwards, and counts once.
-func TestFullDisk(t *testing.T) {
+func TestEveryCommandOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	d := newDisk(t)
 	base, want := tree{}, tree{}
