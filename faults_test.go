@@ -338,7 +338,7 @@ func (st *stage) holds(t *testing.T) (done bool) {
 // or what it was to be.
 func (st *stage) onlyHooks(paths []string) bool {
 	for _, p := range paths {
-		if !strings.HasPrefix(p, ".git/hooks") && p != ".correx.toml" {
+		if !strings.HasPrefix(p, ".git/hooks") && p != ".correx.toml" && !strings.HasPrefix(p, ".correx-tmp-") {
 			return false
 		}
 		is, err := describe(filepath.Join(st.repo, p))
