@@ -8,7 +8,8 @@
 //
 // Invariants:
 //   - Our lines start no program but correx, by its absolute name, and so work with any PATH or none, and from any folder.
-//   - A correx that is missing, cannot be executed or dies blocks, with words.
+//   - A correx that is missing, cannot be executed or dies blocks, with words; so does whatever else stands at its name
+//     and does not answer with the word of this run.
 //   - A hook that git did not run before (not executable) is not run now.
 //   - Nothing is written through a symlink: a hook that is one is chained.
 //   - At no instant does a hook that stood there not stand there, and a kill at any instant leaves a state from which

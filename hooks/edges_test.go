@@ -139,6 +139,83 @@ func TestUpgradeAndLostBit(t *testing.T) {
 	}
 }
 
+// Lines of an earlier version, which took an exit status for an answer, are brought up to date and taken out as a whole.
+func TestEarlierLines(t *testing.T) {
+	t.Parallel()
+	for _, content := range []string{"", "#!/bin/sh\nexit 0\n"} {
+		p := newPlace(t)
+		if content != "" {
+			p.write(p.hook(), content, 0o750)
+		}
+		before := p.tree()
+		p.install()
+		data, err := os.ReadFile(p.hook())
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, rest, _ := strings.Cut(string(data), "correx_status=0\n")
+		_, tail, _ := strings.Cut(rest, endLine)
+		p.write(p.hook(), head+"\"$correx_program\" hook pre-commit \"$@\" </dev/null || exit 1\n"+endLine+tail, 0o750)
+		if s, _ := Inspect(p.o); len(s[0].Problems) != 1 || !strings.Contains(s[0].Problems[0], "not what this version writes") {
+			t.Errorf("inspect: %+v", s)
+		}
+		if _, said, ok := p.commit(p.repo); !ok {
+			t.Errorf("earlier lines stop a commit: %s", said)
+		}
+		if result := p.install(); result.Action != Updated {
+			t.Errorf("install: %+v", result)
+		}
+		p.write(p.o.Binary, "", 0o755)
+		if _, said, ok := p.commit(p.repo); ok || !strings.Contains(said, "reason=broken") {
+			t.Errorf("an empty program: went through %v, said %q", ok, said)
+		}
+		p.uninstall()
+		if d := cmp.Diff(before, p.tree()); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+// Every shell of the family reads the lines the same way, with the options that a first line may give it.
+func TestShells(t *testing.T) {
+	t.Parallel()
+	for _, words := range [][]string{{"sh"}, {"dash", "-eu"}, {"bash", "-eu"}, {"bash", "--posix"}, {"busybox", "sh"}, {"ksh"}, {"mksh"}, {"zsh"}} {
+		shell, err := exec.LookPath(words[0])
+		if err != nil {
+			continue
+		}
+		p := newPlace(t)
+		p.write(p.hook(), "#!/bin/sh\nread -r line\necho \"hook $* read $line\" >>'"+p.told+"'\n", 0o755)
+		p.install()
+		run := func() (out, told string, err error) {
+			_ = os.Remove(p.told)
+			cmd := exec.Command(shell, append(words[1:], p.hook(), "a b")...)
+			cmd.Env, cmd.Stdin = []string{}, strings.NewReader("input\n")
+			said, err := cmd.CombinedOutput()
+			data, _ := os.ReadFile(p.told)
+			return string(said), string(data), err
+		}
+		out, told, err := run()
+		if err != nil || out != "" || !strings.HasPrefix(told, "correx hook pre-commit a b in ") || !strings.HasSuffix(told, "\nhook a b read input\n") {
+			t.Errorf("%q: %v, %q, %q", words, err, out, told)
+		}
+		for status, broken := range map[string]bool{"3": false, "124": false, "77": true, "126": true, "129": true} {
+			p.answer(status)
+			out, told, err = run()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || strings.Contains(told, "hook a b read") || strings.Contains(out, "reason=broken") != broken {
+				t.Errorf("%q, status %s: %v, %q, %q", words, status, err, out, told)
+			}
+		}
+		for _, content := range []string{"", "exit 0\n", "#!/bin/sh\n"} {
+			p.write(p.o.Binary, content, 0o755)
+			if out, told, err = run(); err == nil || told != "" || !strings.Contains(out, "reason=broken") {
+				t.Errorf("%q, program %q: %v, %q, %q", words, content, err, out, told)
+			}
+		}
+	}
+}
+
 // What was edited after the install keeps the edit.
 func TestEditedSince(t *testing.T) {
 	t.Parallel()

@@ -43,6 +43,7 @@ func (p *place) correx(name string) string {
 	p.write(file, `#!/bin/sh
 while read -r line; do echo "correx read $line" >>"`+p.told+`"; done
 echo "correx $* in $PWD index ${GIT_INDEX_FILE:+given}" >>"`+p.told+`"
+echo "`+Answer(PreCommit, "$CORREX_HOOK_RUN")+`"
 if [ -f "`+p.dir+`/answer" ]; then read -r status <"`+p.dir+`/answer"; exit "$status"; fi
 `, 0o755)
 	return file
@@ -248,14 +249,35 @@ func TestNoHookBefore(t *testing.T) {
 // A correx that is gone or broken blocks in words, whatever PATH is, and from any folder.
 func TestBrokenCorrexBlocks(t *testing.T) {
 	t.Parallel()
+	put := func(content string) func(p *place) error {
+		return func(p *place) error { return os.WriteFile(p.o.Binary, []byte(content), 0o755) }
+	}
+	other := func(name string) func(p *place) error {
+		return func(p *place) error {
+			file, err := exec.LookPath(name)
+			if err != nil {
+				return err
+			}
+			data, err := os.ReadFile(file)
+			return errors.Join(err, os.WriteFile(p.o.Binary, data, 0o755))
+		}
+	}
 	breaks := map[string]func(p *place) error{
-		"missing":        func(p *place) error { return os.Remove(p.o.Binary) },
-		"not executable": func(p *place) error { return os.Chmod(p.o.Binary, 0o644) },
-		"a folder":       func(p *place) error { return errors.Join(os.Remove(p.o.Binary), os.Mkdir(p.o.Binary, 0o755)) },
-		"not a program":  func(p *place) error { return os.WriteFile(p.o.Binary, []byte("\x7fELF\x00\x00"), 0o755) },
-		"bad interpreter": func(p *place) error {
-			return os.WriteFile(p.o.Binary, []byte("#!/nowhere/at/all\n"), 0o755)
-		},
+		"empty":               put(""),
+		"no first line":       put("exit 0\n"),
+		"words":               put("# correx\n"),
+		"a script that is ok": put("#!/bin/sh\nexit 0\n"),
+		"a script that fails": put("#!/bin/sh\nexit 3\n"),
+		"an earlier answer":   put("#!/bin/sh\necho '" + Answer(PreCommit, "1") + "'\n"),
+		"true":                other("true"),
+		"false":               other("false"),
+		"echo":                other("echo"),
+		"env":                 other("env"),
+		"missing":             func(p *place) error { return os.Remove(p.o.Binary) },
+		"not executable":      func(p *place) error { return os.Chmod(p.o.Binary, 0o644) },
+		"a folder":            func(p *place) error { return errors.Join(os.Remove(p.o.Binary), os.Mkdir(p.o.Binary, 0o755)) },
+		"not a program":       put("\x7fELF\x00\x00"),
+		"bad interpreter":     put("#!/nowhere/at/all\n"),
 	}
 	for name, do := range breaks {
 		for _, joined := range []bool{false, true} {
@@ -274,7 +296,8 @@ func TestBrokenCorrexBlocks(t *testing.T) {
 			if strings.Contains(said, "no-verify") {
 				t.Errorf("%s: names a way round: %q", name, said)
 			}
-			if s, err := Inspect(p.o); err != nil || name != "not a program" && name != "bad interpreter" && len(s[0].Problems) == 0 {
+			script := isScript(p.o.Binary) && name != "not executable"
+			if s, err := Inspect(p.o); err != nil || s[0].BinaryRuns != script || (len(s[0].Problems) == 0) != script {
 				t.Errorf("%s: inspect %+v, %v", name, s, err)
 			}
 		}

@@ -61,11 +61,12 @@ func inspectOne(o Options, name string) Status {
 		return s
 	}
 	s.Binary = h.parts.binary()
+	why := broken(s.Binary)
 	switch {
 	case s.Binary == "":
 		problem("hook %q: correx's lines were edited", h.path)
-	case runs(s.Binary) != nil:
-		problem("hook %q calls %q, which is missing or not executable", h.path, s.Binary)
+	case why != "":
+		problem("hook %q calls %q, which %s, so every commit is stopped", h.path, s.Binary, why)
 	case o.Binary != "" && s.Binary != o.Binary:
 		s.BinaryRuns = true
 		problem("hook %q calls %q, but this correx is %q", h.path, s.Binary, o.Binary)

@@ -2,8 +2,10 @@ package hooks
 
 import (
 	"bytes"
+	"debug/buildinfo"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -109,16 +111,44 @@ func (w writer) install(o Options) (Report, error) {
 	return report, nil
 }
 
-// runs checks that a file can be executed by a hook.
+// runs checks that a hook can execute a file and that it is a program at all.
 func runs(binary string) error {
-	info, err := os.Stat(binary)
-	if err != nil {
-		return fmt.Errorf("%w: correx binary: %w", ErrUsage, err)
-	}
-	if !info.Mode().IsRegular() || !executable(info.Mode()) {
-		return fmt.Errorf("%w: correx binary %q is not an executable file", ErrUsage, binary)
+	if problem := broken(binary); problem != "" {
+		return fmt.Errorf("%w: correx binary %q %s", ErrUsage, binary, problem)
 	}
 	return nil
+}
+
+// broken says why a file cannot be the correx of a hook: a whole program made from Go, as correx is, or a script that
+// stands for it. It returns "" where it can.
+func broken(binary string) string {
+	info, err := os.Stat(binary)
+	switch {
+	case absent(err):
+		return "is missing"
+	case err != nil:
+		return "cannot be looked at: " + err.Error()
+	case !info.Mode().IsRegular() || !executable(info.Mode()):
+		return "is not an executable file"
+	case info.Size() == 0:
+		return "is empty"
+	}
+	if _, err := buildinfo.ReadFile(binary); err != nil && !isScript(binary) {
+		return "is no correx, or only a part of one"
+	}
+	return ""
+}
+
+// isScript reports whether a file names its interpreter.
+func isScript(file string) bool {
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var mark [2]byte
+	_, err = io.ReadFull(f, mark[:])
+	return err == nil && string(mark[:]) == "#!"
 }
 
 // executable reports whether git runs a hook of this mode.

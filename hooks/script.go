@@ -26,24 +26,33 @@ const (
 	ChainedDir = "correx-chained"
 )
 
+// RunVariable is the variable of the environment in which our lines hand correx the word of this run.
+const RunVariable = "CORREX_HOOK_RUN"
+
+// Answer returns what correx says on standard output once it has judged for a hook, given the word of the run.
+func Answer(hook, run string) string { return "correx judged " + hook + " in run " + run }
+
 // block returns our lines for a hook. With chain they end by running the chained hook.
 //
 // They use nothing but what every shell has built in. correx gets no standard input, so that all of it is there for the
-// rest of the hook. An exit status from 126 on, but for those correx itself uses, means that it did not come to an
-// answer. (A status of a shell that cannot execute it is 126 or 127, of a death by a signal 128 and more.)
+// rest of the hook. That it came to an answer at all is known by what it says on standard output, a word of this run, and by
+// an exit status that it uses: an empty file, another program or the first half of correx may end with any status, 0 as
+// well, when a shell is asked to run it.
 func block(name, binary string, chain bool) string {
 	var b strings.Builder
 	b.WriteString(beginLine)
 	b.WriteString(programLine + quote(binary) + "\n")
 	fmt.Fprintf(&b, `correx_status=0
+correx_answer=
 if [ -f "$correx_program" ] && [ -x "$correx_program" ]; then
-	"$correx_program" hook %s "$@" </dev/null || correx_status=$?
+	correx_answer=$(%[2]s=$$ exec "$correx_program" hook %[1]s "$@" </dev/null) || correx_status=$?
 else
 	correx_status=127
 fi
-case $correx_status in
-0) ;;
-12[67] | 13[1-9] | 1[4-9]? | 2??)
+case "$correx_answer $correx_status" in
+"%[3]s 0") ;;
+"%[3]s "[1-9] | "%[3]s 124" | "%[3]s 130") exit $correx_status ;;
+*)
 	{
 		echo 'correx: stopped - correx did not run, so nothing was checked'
 		echo "  it is missing, not executable or broken (status $correx_status):"
@@ -54,10 +63,9 @@ case $correx_status in
 	} >&2
 	exit 1
 	;;
-*) exit $correx_status ;;
 esac
-unset correx_program correx_status
-`, name)
+unset correx_program correx_status correx_answer
+`, name, RunVariable, Answer(name, "$$"))
 	if chain {
 		fmt.Fprintf(&b, `case $0 in
 */*) correx_chained=${0%%/*}/%[1]s ;;

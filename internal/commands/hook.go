@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/correx/correx/hooks"
 	"github.com/correx/correx/internal/gate"
 	"github.com/correx/correx/internal/repo"
 	"github.com/correx/correx/internal/review"
@@ -24,9 +25,19 @@ func (a *application) hookCommand() *cli.Command {
 	}, runHook)
 }
 
-// runHook judges the index that git is about to commit: the one that GIT_INDEX_FILE names, which for a partial commit is
-// not the repository's own.
+// runHook judges and, where the hook's lines ask for it, says on standard output that it did: whatever else stands at the
+// program's name by then cannot say that.
 func runHook(ctx context.Context, c call) (*reply, error) {
+	r, err := judgeForHook(ctx, c)
+	if run := c.env.get(hooks.RunVariable); err == nil && run != "" {
+		_, err = fmt.Fprintln(c.env.Stdout, hooks.Answer(c.Args().First(), run))
+	}
+	return r, err
+}
+
+// judgeForHook judges the index that git is about to commit: the one that GIT_INDEX_FILE names, which for a partial commit is
+// not the repository's own.
+func judgeForHook(ctx context.Context, c call) (*reply, error) {
 	if name := c.Args().First(); name != "pre-commit" {
 		return nil, &gate.UsageError{Problem: fmt.Sprintf("unknown hook %q: this version knows pre-commit", name), Hint: "correx hooks status"}
 	}
