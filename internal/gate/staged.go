@@ -192,10 +192,10 @@ func (g *Gate) readBlobs(ctx context.Context, oids []string, images *blobs) (map
 // verdict on the file alone.
 func (g *Gate) blockedBy(f change.FileChange, alone change.Verdict) *Blocked {
 	if e := g.waitingWith(f); e != nil {
-		return &Blocked{File: f, Verdict: e.Verdict, Set: e.ID, State: e.State}
+		return &Blocked{File: f, Verdict: verdictIn(e, f.Path, alone), Set: e.ID, State: e.State}
 	}
 	if e, ok := g.state.Refused(g.worktree(), f); ok {
-		b := &Blocked{File: f, Verdict: e.Verdict, Set: e.ID, State: change.StateRejected}
+		b := &Blocked{File: f, Verdict: verdictIn(e, f.Path, alone), Set: e.ID, State: change.StateRejected}
 		if e.Decision != nil && e.Decision.Kind == change.Rejected {
 			b.Reason, b.By = e.Decision.Reason, strings.TrimPrefix(e.Decision.By, "person:")
 		}
@@ -205,6 +205,37 @@ func (g *Gate) blockedBy(f change.FileChange, alone change.Verdict) *Blocked {
 		return nil
 	}
 	return &Blocked{File: f, Verdict: alone}
+}
+
+// verdictIn is the verdict on the file at path of a set that was asked about: what policy says of the file alone, and what
+// it said of the set besides, such as that it holds too many files. What it said of the set's other files is theirs.
+func verdictIn(e *projection.Entry, path change.Path, alone change.Verdict) change.Verdict {
+	v, settled := alone, alone
+	if alone.Outcome == change.Auto {
+		settled = e.Verdict
+	}
+	v.Outcome, v.SettledBy = settled.Outcome, settled.SettledBy
+	v.Reasons = slices.Clone(alone.Reasons)
+	v.Why = slices.Clone(alone.Why[:min(len(alone.Reasons), len(alone.Why))])
+	for i, r := range e.Verdict.Reasons {
+		if i < len(e.Verdict.Why) && !slices.Contains(v.Reasons, r) && !ofAnother(e, path, r) {
+			v.Reasons, v.Why = append(v.Reasons, r), append(v.Why, e.Verdict.Why[i])
+		}
+	}
+	if n := len(settled.Reasons); n < len(settled.Why) {
+		v.Why = append(v.Why, settled.Why[n:]...)
+	}
+	return v
+}
+
+// ofAnother reports whether r was a reason of another file of e than the one at path.
+func ofAnother(e *projection.Entry, path change.Path, r change.Reason) bool {
+	for i, o := range e.Outcomes {
+		if e.Files[i].Path != path && slices.Contains(o.Reasons, r) {
+			return true
+		}
+	}
+	return false
 }
 
 // judgeCommitted is the verdict on staged files, each by itself.
