@@ -22,7 +22,8 @@ const (
 )
 
 // Ends are the pins of one path before and after. The images of both must be in the store; a base whose image is not
-// there is pinned but not compared, as if it were too large.
+// there is pinned but not compared, as if it were too large. A submodule has no image: it is compared as the line that
+// stands for it in a patch.
 type Ends struct {
 	Path           change.Path
 	Base, Proposed change.Pin
@@ -91,7 +92,7 @@ func ordered(ends []Ends) ([]Ends, error) {
 	list := make([]Ends, 0, len(ends))
 	for _, e := range ends {
 		for _, pin := range []change.Pin{e.Base, e.Proposed} {
-			if pin.Exists() && pin.Kind != change.KindFile && pin.Kind != change.KindSymlink {
+			if pin.Exists() && !pin.HasImage() && pin.Kind != change.KindSubmodule {
 				return nil, &KindError{Path: e.Path, Kind: pin.Kind}
 			}
 		}
@@ -219,11 +220,11 @@ func (c comparer) measureLarge(f *change.FileChange) error {
 }
 
 // stored reports whether the image of pin can be read, or there is none to read.
-func (c comparer) stored(pin change.Pin) bool { return !pin.Exists() || c.images.Has(pin.SHA256) }
+func (c comparer) stored(pin change.Pin) bool { return !pin.HasImage() || c.images.Has(pin.SHA256) }
 
 // scan passes the image of pin through counter, if there is one.
 func (c comparer) scan(pin change.Pin, counter *hiddenCounter) error {
-	if !pin.Exists() {
+	if !pin.HasImage() {
 		return nil
 	}
 	return stream(c.images, pin, counter)
@@ -233,6 +234,9 @@ func (c comparer) scan(pin change.Pin, counter *hiddenCounter) error {
 func (c comparer) read(pin change.Pin) (content []byte, fits bool, err error) {
 	if !pin.Exists() {
 		return nil, true, nil
+	}
+	if pin.Kind == change.KindSubmodule {
+		return textdiff.Submodule(pin.OID).Bytes, true, nil
 	}
 	if pin.Size > c.limit {
 		return nil, false, nil

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -274,6 +275,44 @@ func TestMissingImages(t *testing.T) {
 	delete(images, ends[0].Proposed.SHA256)
 	if files, err = Compare(images, ends, Options{}); err == nil {
 		t.Errorf("proposed missing: %v", files)
+	}
+}
+
+// A submodule is compared as the line that stands for it, on its own or with a file in its place; its image is asked of
+// nobody.
+func TestCompareSubmodules(t *testing.T) {
+	images := memory{}
+	f := images.pin(t, file("a\nb\n"), true)
+	module := func(oid string) change.Pin {
+		return change.Pin{Kind: change.KindSubmodule, OID: oid, SHA256: oid}
+	}
+	for _, c := range []struct {
+		base, proposed change.Pin
+		op             change.Op
+		added, removed int
+	}{
+		{change.Absent(), module("1"), change.OpCreate, 1, 0},
+		{module("1"), module("2"), change.OpEdit, 1, 1},
+		{module("1"), change.Absent(), change.OpDelete, 0, 1},
+		{module("1"), f, change.OpRetype, 2, 1},
+		{f, module("1"), change.OpRetype, 1, 2},
+	} {
+		files, err := Compare(images, []Ends{{Path: "p", Base: c.base, Proposed: c.proposed}}, Options{})
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%s: %v, %v", c.op, files, err)
+		}
+		if got := files[0]; got.Op != c.op || got.Added != c.added || got.Removed != c.removed || got.TooLarge || got.Binary {
+			t.Errorf("%s +%d -%d: %+v", c.op, c.added, c.removed, got)
+		}
+		var patch bytes.Buffer
+		if err := WritePatch(&patch, images, files); err != nil || !strings.Contains(patch.String(), "Subproject commit ") {
+			t.Errorf("%s: %q, %v", c.op, patch.String(), err)
+		}
+	}
+	ends := []Ends{{Path: "p", Base: module("1"), Proposed: change.Absent()}, {Path: "q", Base: change.Absent(), Proposed: module("1")}}
+	files, err := Compare(images, ends, Options{})
+	if err != nil || len(files) != 2 || files[0].Op != change.OpDelete || files[1].Op != change.OpCreate {
+		t.Errorf("moved: %v, %v", files, err)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/correx/correx/internal/change"
 )
 
-// KindError is returned by Compare for an end that is neither absent nor a regular file nor a symlink.
+// KindError is returned by Compare for an end that is neither absent nor a regular file, a symlink or a submodule.
 type KindError struct {
 	Path change.Path
 	Kind change.Kind

@@ -159,6 +159,8 @@ func destructive(f FileFacts) []finding {
 		return nil
 	case c.Op == change.OpRename:
 		why = "moves a file"
+	case !c.Proposed.Exists() && c.Base.Kind == change.KindSubmodule:
+		why = "takes a submodule out"
 	case c.Op == change.OpDelete, !c.Proposed.Exists():
 		why = "deletes a file"
 	case c.Op == change.OpRetype, c.Base.Kind != c.Proposed.Kind:
@@ -252,7 +254,7 @@ func place(f FileFacts, origin change.Origin) []finding {
 		// person to say.
 		one := finding{change.Submodule, change.T3, change.Deny, "submodule", "belongs to a submodule or nested repository"}
 		if origin == change.OriginCommit {
-			one.floor, one.why = change.Ask, "changes what a submodule points to"
+			one.floor, one.why = change.Ask, pointerWords(f.File)
 		}
 		found = append(found, one)
 	}
@@ -263,6 +265,17 @@ func place(f FileFacts, origin change.Origin) []finding {
 		found = append(found, finding{change.TooLarge, change.T2, change.Deny, "shadow.max_untracked", "changes an untracked file that is too large for a shadow to hold"})
 	}
 	return found
+}
+
+// pointerWords says what a commit does to what it records of a submodule.
+func pointerWords(c change.FileChange) string {
+	switch was, will := c.Base.Kind == change.KindSubmodule, c.Proposed.Kind == change.KindSubmodule; {
+	case will && !was:
+		return "adds a submodule"
+	case was && !will:
+		return "takes a submodule out"
+	}
+	return "changes what a submodule points to"
 }
 
 // plural returns n and what it counts.

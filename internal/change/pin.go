@@ -13,8 +13,8 @@ const (
 	KindOther     Kind = "other"
 )
 
-// Pin is what a path was when it was looked at. Only absent paths, regular files and symlinks are ever pinned as an end
-// of a change; the other kinds occur where a refusal names what was found.
+// Pin is what a path was when it was looked at. Only absent paths, regular files, symlinks and submodules are ever pinned
+// as an end of a change; the other kinds occur where a refusal names what was found.
 type Pin struct {
 	Kind Kind `json:"kind"`
 	// Perm holds a regular file's permission bits as chmod takes them (0 to 07777).
@@ -24,7 +24,7 @@ type Pin struct {
 	// SHA256 is the lower-case hexadecimal digest of the content, or of a symlink's target as it is stored.
 	SHA256 string `json:"sha256,omitempty"`
 	// OID is the git object id of the blob that git would store for this content at this path, after git's own
-	// conversions. Empty where that is unknown. It takes no part in comparisons.
+	// conversions; for a submodule that of its commit. Empty where that is unknown. It takes no part in comparisons.
 	OID string `json:"oid,omitempty"`
 }
 
@@ -33,6 +33,9 @@ func Absent() Pin { return Pin{Kind: KindAbsent} }
 
 // Exists reports whether anything stands at the path.
 func (p Pin) Exists() bool { return p.Kind != KindAbsent && p.Kind != "" }
+
+// HasImage reports whether p pins bytes, which the store keeps. A submodule has none: git keeps its commit elsewhere.
+func (p Pin) HasImage() bool { return p.Kind == KindFile || p.Kind == KindSymlink }
 
 // Executable reports whether p is a regular file that its owner may execute, which is all of a mode that git keeps.
 func (p Pin) Executable() bool { return p.Kind == KindFile && p.Perm&0o100 != 0 }

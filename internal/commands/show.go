@@ -73,7 +73,7 @@ func oneSet(ctx context.Context, c call) (*site, *projection.Entry, error) {
 func checkImages(s *site, e *projection.Entry) error {
 	for _, f := range e.Files {
 		for _, p := range []change.Pin{f.Base, f.Proposed} {
-			if p.Kind != change.KindFile && p.Kind != change.KindSymlink {
+			if !p.HasImage() {
 				continue
 			}
 			if err := s.Images().Check(p.SHA256); err != nil {

@@ -129,7 +129,7 @@ func (g *Gate) imagesThere(e *projection.Entry) error {
 	}
 	for _, f := range files {
 		for _, p := range []change.Pin{f.Base, f.Proposed} {
-			if !p.Exists() || p.SHA256 == "" {
+			if !p.HasImage() {
 				continue
 			}
 			if err := g.store.Check(p.SHA256); err != nil {

@@ -121,7 +121,7 @@ func neededImages(s *projection.State) map[string]string {
 		}
 		for _, f := range append(e.Chosen(), e.Files...) {
 			for _, p := range []change.Pin{f.Base, f.Proposed} {
-				if p.Kind == change.KindFile || p.Kind == change.KindSymlink {
+				if p.HasImage() {
 					needed[p.SHA256] = fmt.Sprintf("#%d %q", e.ID, f.Path)
 				}
 			}

@@ -215,8 +215,7 @@ func (g *Gate) moduleFolders(ctx context.Context, ends []preflight.Ends) ([]chan
 	files := make([]change.FileChange, len(ends))
 	for i, e := range ends {
 		oid := cmp.Or(commits[e.Path], strings.Repeat("0", 40))
-		files[i] = submoduleChange(repo.Staged{Path: e.Path, OldMode: repo.ModeSubmodule, OldOID: oid})
-		files[i].Op, files[i].Proposed = change.OpDelete, e.Proposed
+		files[i] = change.FileChange{Path: e.Path, Op: change.OpDelete, Base: submodulePin(oid), Proposed: e.Proposed}
 		if e.Proposed.Exists() {
 			files[i].Op = change.OpRetype
 		}

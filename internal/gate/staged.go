@@ -149,14 +149,10 @@ func (g *Gate) readStaged(ctx context.Context, staged []repo.Staged, v *stagedVi
 		if _, ok := grants.Chain(v.links[st.Path], st.Path, head, to); ok {
 			continue
 		}
-		if st.OldMode == repo.ModeSubmodule || st.NewMode == repo.ModeSubmodule {
-			v.left = append(v.left, submoduleChange(st))
-			continue
-		}
 		unknown = append(unknown, st)
-		for _, oid := range []string{st.OldOID, st.NewOID} {
-			if oid != "" {
-				oids = append(oids, oid)
+		for _, end := range []grants.Key{head, to} {
+			if end.OID != "" && end.Mode != repo.ModeSubmodule {
+				oids = append(oids, end.OID)
 			}
 		}
 	}
@@ -258,21 +254,15 @@ func (g *Gate) stagedFacts(f change.FileChange, v *stagedView) tiers.FileFacts {
 	return facts
 }
 
-// submoduleChange is a submodule's pointer that moved: nobody was shown what it brings in.
-func submoduleChange(st repo.Staged) change.FileChange {
-	pin := func(mode, oid string) change.Pin {
-		if mode == "" {
-			return change.Absent()
-		}
-		sum := sha256.Sum256([]byte(mode + " " + oid))
-		return change.Pin{Kind: change.KindSubmodule, OID: oid, SHA256: hex.EncodeToString(sum[:])}
-	}
-	return change.FileChange{Path: st.Path, Op: change.OpEdit, Base: pin(st.OldMode, st.OldOID), Proposed: pin(st.NewMode, st.NewOID)}
+// submodulePin is the pin of a submodule at a commit, which only its id is known of.
+func submodulePin(oid string) change.Pin {
+	sum := sha256.Sum256([]byte(repo.ModeSubmodule + " " + oid))
+	return change.Pin{Kind: change.KindSubmodule, OID: oid, SHA256: hex.EncodeToString(sum[:])}
 }
 
 // stagedChange is one staged path as a change of its content in HEAD.
 func stagedChange(st repo.Staged, pins map[string]change.Pin, images *blobs) (change.FileChange, error) {
-	end := preflight.Ends{Path: st.Path, Base: blobPin(st.OldMode, pins[st.OldOID]), Proposed: blobPin(st.NewMode, pins[st.NewOID])}
+	end := preflight.Ends{Path: st.Path, Base: stagedPin(st.OldMode, st.OldOID, pins), Proposed: stagedPin(st.NewMode, st.NewOID, pins)}
 	files, err := preflight.Compare(images, []preflight.Ends{end}, preflight.Options{})
 	if err != nil {
 		return change.FileChange{}, err
@@ -283,11 +273,14 @@ func stagedChange(st repo.Staged, pins map[string]change.Pin, images *blobs) (ch
 	return files[0], nil
 }
 
-// blobPin is the pin of a blob that git holds in the given mode.
-func blobPin(mode string, pin change.Pin) change.Pin {
+// stagedPin is the pin of what git holds in the given mode; pins are those of blobs.
+func stagedPin(mode, oid string, pins map[string]change.Pin) change.Pin {
+	pin := pins[oid]
 	switch mode {
 	case "":
 		return change.Absent()
+	case repo.ModeSubmodule:
+		return submodulePin(oid)
 	case repo.ModeSymlink:
 		pin.Kind = change.KindSymlink
 	case repo.ModeExecutable:
