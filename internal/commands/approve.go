@@ -193,6 +193,7 @@ func approveStaged(ctx context.Context, c call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.notices = append(s.notices, unmergedWords(check)...)
 	if check.Set == 0 {
 		return &reply{json: submissionJSON{Sets: []setJSON{}}, notices: s.words(), text: func(w io.Writer) {
 			fmt.Fprintln(w, "nothing to approve: what is staged passes")

@@ -34,7 +34,7 @@ func (a *application) checkCommand() *cli.Command {
 		if err != nil {
 			return nil, err
 		}
-		return &reply{json: checkOf(check), notices: s.words(), code: codeOfCheck(check), text: func(w io.Writer) {
+		return &reply{json: checkOf(check), notices: append(s.words(), unmergedWords(check)...), code: codeOfCheck(check), text: func(w io.Writer) {
 			if check.Passed() {
 				fmt.Fprintf(w, "%s, all may be committed\n", count(check.Staged, "staged path"))
 				return
@@ -44,10 +44,26 @@ func (a *application) checkCommand() *cli.Command {
 	})
 }
 
+// unmergedWords says which paths nothing was judged for.
+func unmergedWords(check *gate.StagedCheck) []string {
+	var list []string
+	for _, p := range check.Unmerged {
+		list = append(list, fmt.Sprintf("%q is in conflict and not judged: git commits nothing until it is resolved and staged", p))
+	}
+	return list
+}
+
 type checkJSON struct {
 	Staged  int           `json:"staged"`
 	Blocked []blockedJSON `json:"blocked"`
 	Set     int           `json:"change_set,omitempty"`
+	// Unmerged are the paths in conflict, which are not staged.
+	Unmerged []unmergedJSON `json:"unmerged,omitempty"`
+}
+
+type unmergedJSON struct {
+	Path    string `json:"path"`
+	PathB64 []byte `json:"path_b64,omitempty"`
 }
 
 type blockedJSON struct {
@@ -67,6 +83,11 @@ func checkOf(check *gate.StagedCheck) checkJSON {
 		x := blockedJSON{Op: b.File.Op, Verdict: b.Verdict.Outcome, Reasons: b.Verdict.Reasons, Why: b.Verdict.Why, Set: b.Set, State: b.State}
 		x.Path, x.PathB64 = pathJSON(b.File.Path)
 		j.Blocked = append(j.Blocked, x)
+	}
+	for _, p := range check.Unmerged {
+		var x unmergedJSON
+		x.Path, x.PathB64 = pathJSON(p)
+		j.Unmerged = append(j.Unmerged, x)
 	}
 	return j
 }

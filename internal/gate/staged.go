@@ -36,9 +36,11 @@ type Blocked struct {
 
 // StagedCheck is what the commit gate says of an index.
 type StagedCheck struct {
-	// Staged is how many paths differ from HEAD.
-	Staged  int
-	Blocked []Blocked
+	// Staged is how many paths differ from HEAD. Unmerged are those in conflict, which are not among them: nothing is
+	// staged for them yet, and git commits nothing while there is one.
+	Staged   int
+	Unmerged []change.Path
+	Blocked  []Blocked
 	// Set waits for a person with the blocked files that nobody was asked about; 0 when there is none.
 	Set int
 }
@@ -57,7 +59,14 @@ func (g *Gate) CheckStaged(ctx context.Context, how Record) (*StagedCheck, error
 	if err != nil {
 		return nil, err
 	}
-	check := &StagedCheck{Staged: len(staged)}
+	check := &StagedCheck{}
+	staged = slices.DeleteFunc(staged, func(st repo.Staged) bool {
+		if st.Unmerged {
+			check.Unmerged = append(check.Unmerged, st.Path)
+		}
+		return st.Unmerged
+	})
+	check.Staged = len(staged)
 	v := &stagedView{images: newBlobs(g.store), links: g.links()}
 	if err := g.readStaged(ctx, staged, v); err != nil {
 		return nil, err
