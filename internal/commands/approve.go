@@ -147,6 +147,9 @@ func showAndAsk(ctx context.Context, c call, s *site, e *projection.Entry, o gat
 	if err != nil {
 		return err
 	}
+	if !yes && e.State == change.StateApproved {
+		return &exitError{code: codeWaiting, text: fmt.Sprintf("nothing was landed: #%d stays approved", e.ID), hint: fmt.Sprintf("correx approve %d", e.ID)}
+	}
 	if !yes {
 		return &exitError{code: codeWaiting, text: fmt.Sprintf("nothing was decided: #%d goes on waiting", e.ID), hint: fmt.Sprintf("correx reject %d --reason TEXT", e.ID)}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -51,7 +52,9 @@ func runStatus(ctx context.Context, c call) (*reply, error) {
 			if !fresh[e.ID] {
 				fmt.Fprintln(w, "  no longer fresh: a file it is based on has changed since")
 			}
-			fmt.Fprintf(w, "  person: correx approve %d, or correx reject %d --reason TEXT\n", e.ID, e.ID)
+			if hint := decideHint(e, fresh[e.ID]); hint != "" {
+				fmt.Fprintf(w, "  person: %s\n", hint)
+			}
 		}
 		if len(recent) > 0 {
 			fmt.Fprintln(w, "newest landed:")
@@ -61,6 +64,19 @@ func runStatus(ctx context.Context, c call) (*reply, error) {
 			fmt.Fprintf(w, "  undo: correx undo %d\n", e.ID)
 		}
 	}}, nil
+}
+
+// decideHint names the commands that a person can give about a set that waits: what was approved is not rejected any more,
+// and what is based on other files does not land. It is "" where none would do anything.
+func decideHint(e *projection.Entry, fresh bool) string {
+	var list []string
+	if fresh {
+		list = append(list, fmt.Sprintf("correx approve %d", e.ID))
+	}
+	if e.State == change.StatePending {
+		list = append(list, fmt.Sprintf("correx reject %d --reason TEXT", e.ID))
+	}
+	return strings.Join(list, ", or ")
 }
 
 // recentlyLanded returns the newest landed sets that are not undos, newest first.

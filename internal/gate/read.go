@@ -18,7 +18,7 @@ func (g *Gate) Fresh(ctx context.Context, e *projection.Entry) bool {
 	if e.Origin == change.OriginCommit || !e.State.Waits() {
 		return true
 	}
-	return g.engine.Check(ctx, stepsOf(e.Files)) == nil
+	return g.engine.Check(ctx, stepsOf(e.Chosen())) == nil
 }
 
 // result is a set as it stands, with the number of its undecided rest.

@@ -167,7 +167,7 @@ func (g *Gate) refuseStaleUndo(ctx context.Context, e *projection.Entry, files [
 }
 
 // stageRevert records the set that takes e back, with its verdict: an undo asks nobody, but what policy denies stays
-// denied.
+// denied. It takes the place of earlier ones that were to take e back and that a kill kept from landing.
 func (g *Gate) stageRevert(ctx context.Context, e *projection.Entry, files []change.FileChange, actor string) (int, error) {
 	var id int
 	err := g.update(ctx, func() ([]ledger.Draft, error) {
@@ -183,6 +183,11 @@ func (g *Gate) stageRevert(ctx context.Context, e *projection.Entry, files []cha
 		staged := b.add(ledger.ChangeStaged, e.Cause, projection.ChangeStaged{Set: set})
 		r := tiers.Judge(tiers.Facts{Files: (&observed{}).factsOf(files), Origin: change.OriginUndo, Enforced: "none"}, g.policy())
 		b.add(ledger.PreflightCompleted, staged, projection.PreflightCompleted{Set: id, Verdict: r.Verdict})
+		for _, old := range g.state.Ordered(e.Worktree) {
+			if old.Reverts == e.ID && (old.State == change.StateStaged || old.State == change.StateApproved) {
+				b.add(ledger.ChangeSuperseded, staged, projection.Superseded{Set: old.ID, By: id})
+			}
+		}
 		return b.drafts, nil
 	})
 	return id, err
