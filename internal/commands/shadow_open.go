@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/correx/correx/internal/gate"
+	"github.com/correx/correx/shadow"
 )
 
 func (a *application) shadowOpenCommand() *cli.Command {
@@ -56,9 +57,18 @@ func runShadowOpen(ctx context.Context, c call) (*reply, error) {
 	}
 	notices := s.words()
 	for _, l := range report.LeftOut {
-		notices = append(notices, fmt.Sprintf("left out of the shadow: %q, %s (%s)", l.Path, l.Reason, visible(l.Detail)))
+		notices = append(notices, leftOutWords(l))
 	}
 	return &reply{json: sessionOf(ses, 0), notices: notices, verbatim: true, text: func(w io.Writer) { fmt.Fprintln(w, ses.Tree) }}, nil
+}
+
+// leftOutWords says that the shadow does not show a path, and why.
+func leftOutWords(l shadow.LeftOut) string {
+	text := fmt.Sprintf("left out of the shadow: %q, %s", l.Path, l.Reason)
+	if l.Detail != "" {
+		text += " (" + visible(l.Detail) + ")"
+	}
+	return text
 }
 
 // refuseOddPlace stops a shadow of a whole home folder or of the root of the disk unless a person says so: it would copy

@@ -110,7 +110,11 @@ func (g *Gate) source(ctx context.Context) (shadow.Source, error) {
 	}
 	src := sourceOf(g.repo, seed, list)
 	included, err := g.included(ctx)
-	src.Files = append(src.Files, included...)
+	if err != nil {
+		return src, err
+	}
+	special, err := g.specials(ctx, list)
+	src.Files = append(append(src.Files, included...), special...)
 	return src, err
 }
 
