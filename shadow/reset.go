@@ -259,8 +259,19 @@ func (r *resetting) remove(doomed []change.Path) error {
 	return nil
 }
 
-// clear makes room for f: whatever stands at its path goes, and what is no folder above it.
+// clear makes room for f: whatever stands at its path goes, and what is no folder above it. Git lists a tracked file also
+// where the real tree holds nothing, a folder in its place, or a file above it: then only what stands at the path goes, and
+// a folder stays, whose files are listed by themselves.
 func (r *resetting) clear(f SourceFile) error {
+	switch now, err := r.real.Lstat(f.Path); {
+	case nothingThere(err):
+		return removeTree(r.tree, f.Path)
+	case err == nil && now.Kind == change.KindDir && !f.Submodule && !f.Nested:
+		if info, err := r.tree.Lstat(f.Path); err == nil && info.Kind == change.KindDir {
+			return nil
+		}
+		return removeTree(r.tree, f.Path)
+	}
 	for _, up := range f.Path.Ancestors() {
 		info, err := r.tree.Lstat(up)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -304,15 +315,18 @@ func (r *resetting) manifest(sum copied) (*manifest, error) {
 	return next, nil
 }
 
+// nothingThere reports whether err says that nothing stands at a path, not even the folder that would hold it.
+func nothingThere(err error) bool {
+	var above *durable.ParentError
+	var kind *durable.KindError
+	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &above) || errors.As(err, &kind)
+}
+
 // removeTree removes what stands at p, a folder with all it holds. Symlinks are removed and never followed. Missing is no
 // error.
 func removeTree(tree *durable.Root, p change.Path) error {
 	dir, err := tree.Dir(p.Dir())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	var kind *durable.KindError
-	if errors.As(err, &kind) {
+	if nothingThere(err) {
 		return nil
 	}
 	if err != nil {

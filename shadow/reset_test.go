@@ -97,6 +97,31 @@ func TestResetAll(t *testing.T) {
 	b.wantShown(s, dir, "d/b.log file", "x.log file")
 }
 
+// Git lists a tracked file also where a folder, or nothing, has taken its place, or a file stands above it. What the shadow
+// holds of the real tree's stays, however often and in whatever order that is reset.
+func TestResetChangedPlaces(t *testing.T) {
+	b := newBox(t)
+	dir := b.repo("r", "to-dir", "1\n", "deep/to-dir", "1\n", "from-dir/x/y/z", "1\n", "gone/x", "1\n", "a", "1\n")
+	s, _ := b.open(dir, "s-1")
+	for _, p := range []string{"to-dir", "deep/to-dir", "from-dir", "gone"} {
+		must(t, os.RemoveAll(filepath.Join(dir, p)))
+	}
+	b.write(dir, "to-dir/n", "n\n", "to-dir/m/n", "n\n", "deep/to-dir/e/f/n", "n\n", "from-dir/x", "now a file\n")
+	b.reset(s, dir)
+	b.wantShown(s, dir)
+	b.reset(s, dir)
+	b.wantShown(s, dir)
+	for _, p := range []change.Path{"to-dir", "deep/to-dir", "from-dir/x/y/z", "from-dir/x/y", "from-dir/x", "from-dir", "gone/x", "to-dir/n"} {
+		b.reset(s, dir, p)
+		b.wantShown(s, dir)
+	}
+	b.agent(s, "to-dir/n", "agent\n", "gone/new", "agent\n")
+	must(t, os.Remove(filepath.Join(s.Tree(), "from-dir/x")))
+	b.agent(s, "from-dir/x/y/z", "agent\n")
+	b.reset(s, dir)
+	b.wantShown(s, dir)
+}
+
 func TestResetPaths(t *testing.T) {
 	b := newBox(t)
 	dir := b.repo("r", "a", "1\n", "b", "1\n", "d/c", "1\n", "d/d", "1\n", ".gitignore", "*.log\n")
