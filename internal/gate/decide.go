@@ -97,12 +97,12 @@ func (g *Gate) Approve(ctx context.Context, id int, o DecideOptions) (Result, er
 	if _, err := g.RecordedHunks(e); err != nil {
 		return Result{}, err
 	}
+	if err := g.stillAllowed(e, o.Landing(e)); err != nil {
+		return Result{}, err
+	}
 	if e.Origin == change.OriginCommit {
 		err := g.grant(ctx, id, y)
 		return Result{Entry: g.state.Sets[id]}, err
-	}
-	if err := g.stillAllowed(e.ID, o.Landing(e)); err != nil {
-		return Result{}, err
 	}
 	credential, err := g.decideAndLand(ctx, id, y)
 	if err == nil {
@@ -140,12 +140,16 @@ func (g *Gate) imagesThere(e *projection.Entry) error {
 	return nil
 }
 
-// stillAllowed asks policy once more about what would land of a set: a yes does not carry a change past what policy denies
-// by now.
-func (g *Gate) stillAllowed(id int, files []change.FileChange) error {
-	r := g.judge((&observed{}).factsOf(files), nil)
+// stillAllowed asks policy once more about what would land, or be committed, of a set: a yes does not carry a change past
+// what policy denies by now.
+func (g *Gate) stillAllowed(e *projection.Entry, files []change.FileChange) error {
+	facts := (&observed{}).factsOf(files)
+	r := g.judge(facts, nil)
+	if e.Origin == change.OriginCommit {
+		r = g.judgeCommitted(facts)
+	}
 	if r.Outcome == change.Deny {
-		return &DeniedError{ID: id, Why: whyWords(r.Verdict)}
+		return &DeniedError{ID: e.ID, Why: whyWords(r.Verdict)}
 	}
 	return nil
 }
