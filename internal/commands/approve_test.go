@@ -97,8 +97,8 @@ func TestLandingOfApprovedHunks(t *testing.T) {
 			t.Errorf("%q on the card is %t:\n%s", word, !want, card.text)
 		}
 	}
-	if a := w.run(w.repo, "approve", "1", "--only", "f", "--hunks", "2"); a.code != codeUsage {
-		t.Errorf("choosing again: %+v", a)
+	if a := w.run(w.repo, "approve", "1", "--only", "f", "--hunks", "1"); a.code != codeUsage {
+		t.Errorf("choosing another: %+v", a)
 	}
 	if a := w.run(w.repo, "approve", "1"); a.code != codeDone || !strings.Contains(a.stdout, "hunk 2 of the 2 in f landed; the rest is #2") {
 		t.Errorf("%+v", a)
