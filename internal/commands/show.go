@@ -61,27 +61,12 @@ func oneSet(ctx context.Context, c call) (*site, *projection.Entry, error) {
 	}
 	e, err := s.Set(numbers[0])
 	if err == nil {
-		err = checkImages(s, e)
+		err = s.CheckImages(e)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}
 	return s, e, nil
-}
-
-// checkImages makes sure that what is about to be shown is there and is what it was.
-func checkImages(s *site, e *projection.Entry) error {
-	for _, f := range e.Files {
-		for _, p := range []change.Pin{f.Base, f.Proposed} {
-			if !p.HasImage() {
-				continue
-			}
-			if err := s.Images().Check(p.SHA256); err != nil {
-				return &gate.ImageError{ID: e.ID, Path: f.Path, Cause: err}
-			}
-		}
-	}
-	return nil
 }
 
 // card is an approval card as it is shown.

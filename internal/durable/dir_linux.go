@@ -100,6 +100,9 @@ func (h handle) open(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The opening must not wait for the other end of a FIFO. Reading a regular file never does, and the library would ask
+	// for the flag at each look at the descriptor.
+	_ = unix.SetNonblock(fd, false)
 	f := os.NewFile(uintptr(fd), name)
 	info, err := statFile(f)
 	if err == nil && info.Kind != change.KindFile {

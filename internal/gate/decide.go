@@ -91,7 +91,7 @@ func (g *Gate) Approve(ctx context.Context, id int, o DecideOptions) (Result, er
 	if o.Hunks != nil && o.Hunks.digest != e.Digest {
 		return Result{}, &StateError{ID: id, State: e.State, Want: "is not what the hunks were chosen of"}
 	}
-	if err := g.imagesThere(e); err != nil {
+	if err := g.CheckImages(e); err != nil {
 		return Result{}, err
 	}
 	if _, err := g.RecordedHunks(e); err != nil {
@@ -121,8 +121,9 @@ func (y yes) other(e *projection.Entry) bool {
 	return len(y.only) > 0 && (e.Hunks != nil || !slices.Equal(y.only, e.Only))
 }
 
-// imagesThere makes sure that what is about to land, and what takes it back, is in the store.
-func (g *Gate) imagesThere(e *projection.Entry) error {
+// CheckImages makes sure that what is about to be shown or to land, and what takes it back, is in the store and is what it
+// was. An *ImageError names the first that is not.
+func (g *Gate) CheckImages(e *projection.Entry) error {
 	files := e.Files
 	if e.Hunks != nil {
 		files = append(slices.Clip(files), e.Hunks.File)

@@ -112,7 +112,7 @@ func (g *Gate) revertLocked(ctx context.Context, id int, by *Person) (Result, er
 	if err != nil {
 		return Result{}, err
 	}
-	if err := g.imagesThere(&projection.Entry{Set: change.Set{ID: id, Files: files}}); err != nil {
+	if err := g.CheckImages(&projection.Entry{Set: change.Set{ID: id, Files: files}}); err != nil {
 		return Result{}, err
 	}
 	if err := g.refuseStaleUndo(ctx, e, files); err != nil {
