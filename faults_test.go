@@ -105,24 +105,9 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// quickDir is an empty folder on a file system in memory where there is one: these tests make very many files.
-func quickDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "correx-test-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
 func newStage(t *testing.T, r routine, seed uint64) *stage {
 	t.Helper()
-	top, err := filepath.EvalSymlinks(quickDir(t))
+	top, err := filepath.EvalSymlinks(faultfs.QuickDir(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -272,34 +272,32 @@ func stream(images Images, pin change.Pin, w io.Writer) error {
 // whole lines, and it has more than ten lines. Both must be regular files, else it is not. What is too large to compare
 // is not called an overwrite; it is called too large.
 func Overwrites(images Images, old, new change.Pin) (bool, error) {
-	if old.Kind != change.KindFile || new.Kind != change.KindFile || sameContent(old, new) {
-		return false, nil
-	}
-	c := comparer{images: images, limit: maxDiff}
-	before, fits, err := c.read(old)
-	if err != nil || !fits {
-		return false, err
-	}
-	after, fits, err := c.read(new)
-	if err != nil || !fits {
+	before, after, differ, err := twoFiles(images, old, new)
+	if err != nil || !differ {
 		return false, err
 	}
 	return overwrites(before, textdiff.Kept(before, after)), nil
 }
 
-// Recodes reports whether going from old to new changes the encoding of a text: one of them is UTF-8, the other is not, and
-// old holds more than ASCII. What is too large to compare is not looked at.
-func Recodes(images Images, old, new change.Pin) (bool, error) {
+// twoFiles reads two regular files; differ is false where they are not, are the same, or are too large to compare.
+func twoFiles(images Images, old, new change.Pin) (before, after []byte, differ bool, err error) {
 	if old.Kind != change.KindFile || new.Kind != change.KindFile || sameContent(old, new) {
-		return false, nil
+		return nil, nil, false, nil
 	}
 	c := comparer{images: images, limit: maxDiff}
 	before, fits, err := c.read(old)
 	if err != nil || !fits {
-		return false, err
+		return nil, nil, false, err
 	}
-	after, fits, err := c.read(new)
-	if err != nil || !fits {
+	after, fits, err = c.read(new)
+	return before, after, fits, err
+}
+
+// Recodes reports whether going from old to new changes the encoding of a text: one of them is UTF-8, the other is not, and
+// old holds more than ASCII. What is too large to compare is not looked at.
+func Recodes(images Images, old, new change.Pin) (bool, error) {
+	before, after, differ, err := twoFiles(images, old, new)
+	if err != nil || !differ {
 		return false, err
 	}
 	ascii := !bytes.ContainsFunc(before, func(r rune) bool { return r >= utf8.RuneSelf })

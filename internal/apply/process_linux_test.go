@@ -17,6 +17,7 @@ import (
 
 	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/internal/durable"
+	"github.com/correx/correx/internal/faultfs"
 )
 
 // childEnv says what a re-executed test binary is to do instead of testing.
@@ -204,7 +205,7 @@ func asUser(t *testing.T) bool {
 		return false
 	}
 	const nobody = 65534
-	dir := quickDir(t)
+	dir := faultfs.QuickDir(t)
 	must(t, os.Chmod(dir, 0o755))
 	binary, err := os.ReadFile(os.Args[0])
 	must(t, err)

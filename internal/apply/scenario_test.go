@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/internal/faultfs"
 )
 
 // node is one file or symlink of a tree in memory.
@@ -112,7 +113,7 @@ func write(t *testing.T, root string, p change.Path, n node) {
 // build makes a new root holding l, and a state folder.
 func build(t *testing.T, l layout) (root, state string) {
 	t.Helper()
-	base := quickDir(t)
+	base := faultfs.QuickDir(t)
 	root, state = filepath.Join(base, "root"), filepath.Join(base, "state")
 	for _, dir := range []string{root, state} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
@@ -123,21 +124,6 @@ func build(t *testing.T, l layout) (root, state string) {
 		write(t, root, p, n)
 	}
 	return root, state
-}
-
-// quickDir is a folder that a flush costs nothing in, where the system has one.
-func quickDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "landing-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
 }
 
 // read returns what root holds: files and symlinks, and folders apart.
