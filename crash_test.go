@@ -239,7 +239,7 @@ func TestKilledHunks(t *testing.T) {
 	s.correx(3, shadow, "submit")
 	first := []string{"approve", "1", "--only", "f.txt", "--hunks", "1,3"}
 	next, interrupted := first, 0
-	for round := range 18 {
+	for round := range rounds(18) {
 		when, at := instants(s, round, "f.txt")
 		if s.killed(at, next...) {
 			interrupted++
@@ -285,7 +285,7 @@ func TestKilledSubmission(t *testing.T) {
 	t.Parallel()
 	const n = 12
 	s := newSite(t, files(n))
-	s.put(filepath.Join(s.dir, "home", ".config", "correx", "config.toml"), "[approve]\nrequire_tty = false\n[auto]\nsession_files = 1000\n")
+	s.put(filepath.Join(s.dir, "home", ".config", "correx", "config.toml"), "[approve]\nrequire_tty = false\n[auto]\nsession_files = 1000000\nsession_bytes = 1000000000\n")
 	shadow := s.shadow()
 	interrupted := 0
 	for round := range rounds(8) {
