@@ -1,0 +1,150 @@
+package command
+
+import (
+	"maps"
+	"path"
+	"strings"
+
+	"github.com/correx/correx/internal/change"
+)
+
+// grader collects the parts of one command.
+type grader struct {
+	in    Context
+	parts []Part
+	depth int
+	// roles is what programs.txt calls roles, by name.
+	roles map[string]func(*invocation)
+	// inside is what writing a path of the repository comes to, as far as it was looked up.
+	inside map[change.Path]finding
+	// assigned are the variables that the script sets, and whether only to numbers.
+	assigned map[string]bool
+	// downloaded are files that an earlier part writes from the network.
+	downloaded map[string]bool
+}
+
+// scope is what the shell is known to be like at one place of a script.
+type scope struct {
+	// cwd is the working directory; empty where it is not known.
+	cwd string
+	// funcs are the functions that are surely defined.
+	funcs map[string]bool
+	// bounded are loop variables, with the word that each has.
+	bounded map[string]arg
+	// sure says that what stands here runs before what comes after.
+	sure bool
+	// lowest is the tier that no part is below, for commands that run where the words do not show.
+	lowest change.Tier
+}
+
+func newScope(in Context) *scope {
+	cwd := ""
+	if path.IsAbs(in.Cwd) {
+		cwd = path.Clean(in.Cwd)
+	}
+	return &scope{cwd: cwd, funcs: map[string]bool{}, bounded: map[string]arg{}, sure: true, lowest: change.T1}
+}
+
+// fork returns a scope whose changes stay its own.
+func (s *scope) fork() *scope {
+	c := *s
+	c.funcs, c.bounded, c.sure = maps.Clone(s.funcs), maps.Clone(s.bounded), false
+	return &c
+}
+
+// join takes over what may have happened in branches: a working directory that they do not agree on is unknown.
+func (s *scope) join(branches ...*scope) {
+	for _, b := range branches {
+		if b.cwd != s.cwd {
+			s.cwd = ""
+		}
+	}
+}
+
+// source is what a command reads from its standard input.
+type source struct {
+	kind sourceKind
+	// text is what a literal source holds.
+	text string
+}
+
+type sourceKind int
+
+// From the harmless on; a pipeline passes on the worst.
+const (
+	sourceNone sourceKind = iota
+	sourceText
+	sourceLister
+	sourceFile
+	sourceUnknown
+	sourceDecoded
+	sourceNetwork
+)
+
+// add records a part.
+func (g *grader) add(p Part) {
+	switch {
+	case len(g.parts) < maxParts:
+		g.parts = append(g.parts, p)
+	case len(g.parts) == maxParts:
+		g.parts = append(g.parts, Part{Text: p.Text, Tier: change.T4, Reason: change.Unclassified, Why: "there are too many parts to be looked into"})
+	}
+}
+
+// full reports whether looking further changes nothing.
+func (g *grader) full() bool { return len(g.parts) > maxParts }
+
+// script grades text that a shell would run.
+func (g *grader) script(sc *scope, text string, in source) {
+	if g.full() {
+		return
+	}
+	refuse := func(why string) {
+		g.add(Part{Text: clip(text), Tier: change.T4, Reason: change.Unclassified, Why: why})
+	}
+	if g.depth >= maxDepth {
+		refuse("is nested too deep to be looked into")
+		return
+	}
+	if why := unreadable(text); why != "" {
+		refuse(why)
+		return
+	}
+	f, why := parse(text)
+	if why != "" {
+		refuse(why)
+		return
+	}
+	g.depth++
+	outer := g.assigned
+	g.assigned = assignments(f, outer)
+	w := &walker{grader: g}
+	w.stmts(sc, f.Stmts, in)
+	if missed := w.missed(f); missed != "" {
+		refuse("a part of it was not found: " + missed)
+	}
+	g.assigned = outer
+	g.depth--
+}
+
+// destroys reports whether a word, or what stands between its dashes, dots and colons, is a verb that destroys.
+func destroys(word string) bool {
+	for _, w := range strings.FieldsFunc(strings.ToLower(word), func(r rune) bool { return strings.ContainsRune("-_:./,", r) }) {
+		if destroyers[w] {
+			return true
+		}
+	}
+	return false
+}
+
+var destroyers = set(`rm rmdir del delete destroy drop remove purge wipe reset prune clean clear flush flushall flushdb truncate terminate kill
+	nuke erase uninstall shred unlink rimraf teardown format mkfs dd fdisk wipefs reboot shutdown poweroff halt undeploy revoke rollback
+	downgrade deregister evict dropdb detach disassociate deleteall dropall fresh obliterate expunge zap unpublish forget decommission`)
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}

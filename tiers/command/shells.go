@@ -1,0 +1,260 @@
+package command
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/correx/correx/internal/change"
+)
+
+// runShell grades bash and the shells that read the same language.
+func runShell(c *invocation) {
+	foreign := !words("bash sh dash")[c.name]
+	if foreign {
+		c.unknown("runs a shell that reads text by other rules")
+	}
+	if c.in.kind == sourceNetwork {
+		c.hidden("runs text from the network")
+	}
+	for _, f := range c.flags {
+		switch f.name {
+		case "-c":
+			c.shellText(f)
+			return
+		case "-n":
+			c.part.Why = "checks the syntax only"
+			for _, a := range c.operands {
+				c.take(c.reads(c.sc, a))
+			}
+			return
+		case "-i", "--init-file", "--rcfile", "--login":
+			if f.name != "--login" {
+				c.unknown("is an interactive shell")
+			}
+		}
+	}
+	_, stdin := c.has("-s")
+	if len(c.operands) > 0 && !stdin {
+		c.scriptFile(c.operands[0], c.operands[1:])
+		return
+	}
+	c.standardInput()
+}
+
+// shellText grades the text of -c; flags may stand in one word with the c, and then the text is the next word.
+func (c *invocation) shellText(f given) {
+	text := f.value
+	if f.value.text == "" && len(c.operands) > 0 || !f.spec.value {
+		if len(c.operands) == 0 {
+			c.hidden("has no text to run")
+			return
+		}
+		text = c.operands[0]
+	}
+	c.code(text)
+}
+
+// scriptFile grades running a file.
+func (c *invocation) scriptFile(a arg, rest []arg) {
+	switch {
+	case !a.known:
+		c.hidden("runs what only run time knows")
+	case strings.HasPrefix(c.resolve(c.sc, a), "/dev/fd/"):
+		c.hidden("runs what another program prints")
+	case device(c.resolve(c.sc, a)):
+		c.standardInput()
+		c.unknown("runs what a device gives")
+	default:
+		c.unknown("runs a script that nobody has read")
+		c.take(c.readsScript(a))
+		for i, w := range append([]arg{a}, rest...) {
+			if i == 0 && destroys(w.text) || i > 0 && (w.text == "--force" || !strings.ContainsAny(w.text, " /") && destroys(w.text)) {
+				c.destroys("runs a script with a word that destroys: " + w.text)
+			}
+		}
+	}
+}
+
+func (c *invocation) readsScript(a arg) finding {
+	if c.downloaded[c.resolve(c.sc, a)] {
+		return finding{change.T4, change.Unclassified, "runs what was just downloaded"}
+	}
+	return finding{}
+}
+
+// standardInput grades a shell that runs what it is given.
+func (c *invocation) standardInput() {
+	switch c.in.kind {
+	case sourceNone:
+		c.unknown("is an interactive shell")
+	case sourceText:
+		if words("bash sh dash")[c.name] {
+			c.script(c.sc.fork(), c.in.text, source{})
+			return
+		}
+		c.hidden("runs text that is fed to it")
+	default:
+		c.hidden("runs text that only run time knows")
+	}
+}
+
+func sourceScript(c *invocation) {
+	if len(c.args) == 0 {
+		return
+	}
+	a := c.args[0]
+	if m := activates.MatchString(a.text); a.known && m {
+		c.venv()
+		c.lower(change.T2, "uses the project's own environment")
+		return
+	}
+	if c.in.kind >= sourceDecoded {
+		c.hidden("runs text from the network")
+	}
+	if strings.HasPrefix(a.text, "/dev/fd/") {
+		c.hidden("runs text that only run time knows")
+		return
+	}
+	c.scriptFile(a, c.args[1:])
+}
+
+var activates = regexp.MustCompile(`^(\./)?(\.?venv|env|\.tox/[^/]+)/bin/activate$`)
+
+// venv notes that an environment of the project is in use.
+func (c *invocation) venv() { c.sc.funcs["\x00venv"] = true }
+
+func (c *invocation) inVenv() bool { return c.sc.funcs["\x00venv"] }
+
+// interpret grades programs that run code in a language of their own.
+func interpret(c *invocation) {
+	if c.in.kind >= sourceDecoded {
+		c.hidden("runs code from the network, or decoded code")
+	}
+	for _, f := range c.flags {
+		if f.spec.effect == 'p' {
+			c.inline(f.value)
+		}
+		if f.name == "--test" || f.name == "--check" {
+			c.part.Tier, c.part.Reason = max(c.sc.lowest, map[string]change.Tier{"--test": change.T2, "--check": change.T1}[f.name]), ""
+			c.part.Why = "runs the project's tests, or checks the syntax"
+			return
+		}
+	}
+	if c.in.kind == sourceText {
+		c.inline(literal(c.in.text))
+	}
+	for i, a := range c.operands {
+		switch {
+		case !a.known:
+			c.hidden("runs what only run time knows")
+		case i == 0 && c.downloaded[c.resolve(c.sc, a)]:
+			c.hidden("runs what was just downloaded")
+		case i == 0 && strings.HasPrefix(a.text, "/dev/fd/"):
+			c.hidden("runs what only run time knows")
+		case i == 0 && destroys(a.text), i > 0 && !strings.ContainsAny(a.text, " /") && destroys(a.text):
+			c.destroys("runs a script with a word that destroys: " + a.text)
+		}
+	}
+}
+
+// inline grades code of another language.
+func (c *invocation) inline(a arg) {
+	switch {
+	case !a.known:
+		c.hidden("runs code that only run time knows")
+	case codeDestroys.MatchString(a.text):
+		c.destroys("runs code that deletes, spawns or decodes")
+	default:
+		c.unknown("runs inline code, which proves nothing")
+	}
+}
+
+var codeDestroys = regexp.MustCompile(`(?i)\bunlink|rmtree|rmdir|removedirs|os\.remove|\.remove\(|\bsystem\b|subprocess|popen|\bexec|\beval\b|spawn|b64decode|base64|fromhex|unhexlify|codecs\.decode|` +
+	`marshal|pickle|__import__|child_process|rmSync|unlinkSync|writeFile|truncate|File\.(delete|write|open)|FileUtils|Dir\.(rmdir|delete|unlink)|rm_rf|rm_r\b|shutil|\bfork\b|` +
+	"`|%x|qx\\b|shell_exec|passthru|proc_open|pty\\.|os\\.(kill|rename|replace|chmod|exec|spawn|posix)|atob\\(|Buffer\\.from|Function\\(|compile\\(|getattr\\(|ctypes|rename\\(|" +
+	`open\([^)]*,\s*['"][wax+]|write_text|write_bytes|do shell script|Deno\.(remove|run|Command)|Bun\.(spawn|\$)|\$dropDatabase|DROP\s+TABLE|instance_eval|Kernel|chr\(`)
+
+// runPython grades python: a module, code or a script.
+func runPython(c *invocation) {
+	for i, a := range c.args {
+		if a.known && strings.HasPrefix(a.text, "-m") && onlyFlags(c.args[:i]) {
+			module, rest := strings.TrimPrefix(a.text, "-m"), c.args[i+1:]
+			if module == "" && len(rest) > 0 {
+				if !rest[0].known {
+					break
+				}
+				module, rest = rest[0].text, rest[1:]
+			}
+			c.module(module, rest)
+			return
+		}
+	}
+	if len(c.operands) > 0 && c.operands[0].known && c.operands[0].text[strings.LastIndexByte(c.operands[0].text, '/')+1:] == "manage.py" {
+		c.part.Tier, c.part.Reason = c.sc.lowest, ""
+		c.operands = c.operands[1:]
+		manageVerb(c)
+		return
+	}
+	interpret(c)
+}
+
+func onlyFlags(args []arg) bool {
+	for _, a := range args {
+		if !strings.HasPrefix(a.text, "-") || strings.HasPrefix(a.text, "-c") || strings.HasPrefix(a.text, "-m") {
+			return false
+		}
+	}
+	return true
+}
+
+// module grades python -m: many modules are programs of the same name.
+func (c *invocation) module(name string, rest []arg) {
+	lower := func(tier change.Tier, why string) {
+		c.part.Tier, c.part.Reason, c.part.Why = max(tier, c.sc.lowest), "", why
+	}
+	if c.in.kind >= sourceDecoded {
+		c.hidden("runs code with what comes from the network")
+	}
+	switch {
+	case name == "venv" || name == "virtualenv":
+		lower(change.T2, "makes an environment")
+		for _, a := range rest {
+			if !strings.HasPrefix(a.text, "-") {
+				c.take(c.writes(c.sc, a))
+			}
+		}
+	case name == "py_compile" || name == "compileall" || name == "tabnanny" || name == "ast":
+		lower(change.T2, "compiles into its own cache")
+		for _, a := range rest {
+			c.take(c.reads(c.sc, a))
+		}
+	case name == "json.tool":
+		lower(change.T1, "prints JSON in another form")
+		n := 0
+		for _, a := range rest {
+			if strings.HasPrefix(a.text, "-") {
+				continue
+			}
+			n++
+			if n == 2 {
+				c.take(c.writes(c.sc, a))
+			} else {
+				c.take(c.reads(c.sc, a))
+			}
+		}
+	case name == "unittest" || name == "doctest":
+		lower(change.T2, "runs the project's tests")
+	case name == "pip" && c.name == "venv-python":
+		lower(change.T2, "runs a tool of the project")
+		c.run(c.sc, append([]arg{literal("venv-pip")}, rest...), c.in)
+	case programs()[name] != nil && pythonTools[name]:
+		lower(change.T2, "runs a tool of the project")
+		c.run(c.sc, append([]arg{literal(name)}, rest...), c.in)
+	default:
+		c.unknown("runs a module that is not known: " + name)
+	}
+}
+
+var pythonTools = set("pip pytest mypy black ruff flake8 pylint isort tox nox coverage build twine pyright bandit pre_commit sphinx pipx uv django alembic celery jupyter")
+
+func venvPython(c *invocation) { runPython(c) }

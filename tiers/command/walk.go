@@ -1,0 +1,388 @@
+package command
+
+import (
+	"maps"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/correx/correx/internal/change"
+)
+
+// walker goes through the tree of one script.
+type walker struct {
+	*grader
+	seen map[syntax.Node]bool
+	// passed is what the statements of pipelines pass on, so that a long pipeline is not looked through again at each stage.
+	passed map[*syntax.Stmt]source
+}
+
+// assignments collects the variables that a script sets; true for those that only ever get a number.
+func assignments(f *syntax.File, outer map[string]bool) map[string]bool {
+	m := maps.Clone(outer)
+	if m == nil {
+		m = map[string]bool{}
+	}
+	note := func(name string, number bool) {
+		before, known := m[name]
+		m[name] = number && (before || !known)
+	}
+	syntax.Walk(f, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Assign:
+			if n.Name != nil {
+				note(n.Name.Value, n.Array == nil && !n.Append && n.Value != nil && isNumber(n.Value.Lit()))
+			}
+		case *syntax.WordIter:
+			number := len(n.Items) > 0
+			for _, w := range n.Items {
+				number = number && isNumber(w.Lit())
+			}
+			note(n.Name.Value, number)
+		case *syntax.CStyleLoop:
+			if b, ok := n.Init.(*syntax.BinaryArithm); ok && b.Op == syntax.Assgn {
+				name, _ := b.X.(*syntax.Word)
+				value, _ := b.Y.(*syntax.Word)
+				if name != nil && value != nil {
+					note(name.Lit(), isNumber(value.Lit()))
+				}
+			}
+		case *syntax.CallExpr:
+			if len(n.Args) > 0 && words("read mapfile readarray printf getopts")[n.Args[0].Lit()] {
+				for _, w := range n.Args[1:] {
+					note(w.Lit(), false)
+				}
+			}
+		case *syntax.ParamExp:
+			if n.Exp != nil && n.Param != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
+				note(n.Param.Value, false)
+			}
+		}
+		return true
+	})
+	return m
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+func words(list string) map[string]bool { return set(list) }
+
+// missed returns a call, or a redirection, of f that was not graded, or "".
+func (w *walker) missed(f *syntax.File) string {
+	missed := ""
+	if w.full() {
+		return ""
+	}
+	syntax.Walk(f, func(n syntax.Node) bool {
+		switch n.(type) {
+		case *syntax.CallExpr, *syntax.Redirect, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.DeclClause:
+			if !w.seen[n] {
+				missed = printed(n)
+			}
+		}
+		return missed == ""
+	})
+	return missed
+}
+
+func (w *walker) visit(n syntax.Node) {
+	if w.seen == nil {
+		w.seen = map[syntax.Node]bool{}
+	}
+	w.seen[n] = true
+}
+
+// printed returns the text of a node.
+func printed(n syntax.Node) string {
+	var b strings.Builder
+	if err := syntax.NewPrinter(syntax.SingleLine(true)).Print(&b, n); err != nil {
+		return "a part of the script"
+	}
+	return clip(strings.TrimSpace(b.String()))
+}
+
+func (w *walker) stmts(sc *scope, list []*syntax.Stmt, in source) {
+	for _, s := range list {
+		if w.full() {
+			return
+		}
+		w.stmt(sc, s, in)
+	}
+}
+
+// stmt grades a statement with its redirections.
+func (w *walker) stmt(sc *scope, s *syntax.Stmt, in source) {
+	if s.Background || s.Coprocess {
+		sc = sc.fork()
+	}
+	for _, r := range s.Redirs {
+		in = w.redirect(sc, r, in)
+	}
+	if emptiesFile(s) {
+		w.add(Part{Text: printed(s), Tier: change.T4, Reason: change.DestructiveOperation, Why: "empties a file"})
+	}
+	if s.Cmd != nil {
+		w.cmd(sc, s.Cmd, in)
+	}
+}
+
+func (w *walker) cmd(sc *scope, c syntax.Command, in source) {
+	switch c := c.(type) {
+	case *syntax.CallExpr:
+		w.call(sc, c, in)
+	case *syntax.Block:
+		w.stmts(sc, c.Stmts, in)
+	case *syntax.Subshell:
+		w.stmts(sc.fork(), c.Stmts, in)
+	case *syntax.BinaryCmd:
+		w.binary(sc, c, in)
+	case *syntax.IfClause:
+		w.branch(sc, c, in)
+	case *syntax.WhileClause:
+		w.loop(sc, func(in2 *scope) { w.stmts(in2, c.Cond, in); w.stmts(in2, c.Do, in) })
+	case *syntax.ForClause:
+		w.forLoop(sc, c, in)
+	case *syntax.CaseClause:
+		w.inside(sc, c.Word)
+		var all []*scope
+		for _, item := range c.Items {
+			for _, p := range item.Patterns {
+				w.inside(sc, p)
+			}
+			b := sc.fork()
+			w.stmts(b, item.Stmts, in)
+			all = append(all, b)
+		}
+		sc.join(all...)
+		w.control(c)
+	case *syntax.FuncDecl:
+		w.function(sc, c, in)
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			w.stmt(sc, c.Stmt, in)
+		}
+		w.control(c)
+	case *syntax.CoprocClause:
+		if c.Stmt != nil {
+			w.stmt(sc.fork(), c.Stmt, source{kind: sourceUnknown})
+		}
+	case *syntax.DeclClause:
+		w.declare(sc, c)
+	case *syntax.ArithmCmd, *syntax.LetClause, *syntax.TestClause:
+		w.inside(sc, c)
+		w.control(c)
+	default:
+		w.add(Part{Text: printed(c), Tier: change.T4, Reason: change.Unclassified, Why: "is a form of command that is not known"})
+	}
+}
+
+// control records that a word of the language runs nothing by itself.
+func (w *walker) control(n syntax.Node) {
+	text := printed(n)
+	w.add(Part{Text: text, Tier: change.T1, Why: "runs nothing but its parts"})
+}
+
+func (w *walker) binary(sc *scope, c *syntax.BinaryCmd, in source) {
+	switch c.Op {
+	case syntax.Pipe, syntax.PipeAll:
+		w.stmt(sc.fork(), c.X, in)
+		w.stmt(sc.fork(), c.Y, w.output(sc, c.X, in))
+	case syntax.OrStmt:
+		before := sc.fork()
+		w.stmt(sc, c.X, in)
+		after := before.fork()
+		w.stmt(after, c.Y, in)
+		if after.cwd != before.cwd {
+			sc.cwd = ""
+		}
+	default:
+		w.stmt(sc, c.X, in)
+		before := sc.fork()
+		w.stmt(before, c.Y, in)
+		sc.cwd = before.cwd
+	}
+}
+
+func (w *walker) branch(sc *scope, c *syntax.IfClause, in source) {
+	var all []*scope
+	for i := c; i != nil; i = i.Else {
+		w.stmts(sc, i.Cond, in)
+		b := sc.fork()
+		w.stmts(b, i.Then, in)
+		all = append(all, b)
+	}
+	sc.join(all...)
+	w.control(&syntax.CallExpr{Args: []*syntax.Word{{Parts: []syntax.WordPart{&syntax.Lit{Value: "if"}}}}})
+}
+
+// values returns the words that a loop goes through: one that is not known where there are many.
+func (w *walker) values(sc *scope, l *syntax.WordIter) []arg {
+	const most = 8
+	var values []arg
+	for _, item := range l.Items {
+		values = append(values, w.word(sc, item)...)
+	}
+	if len(values) == 0 || len(values) > most || len(sc.bounded) > 1 {
+		return []arg{{text: "$" + l.Name.Value, split: true}}
+	}
+	return values
+}
+
+// loop grades a body that may run again: a folder that it goes to is unknown the second time.
+func (w *walker) loop(sc *scope, body func(*scope)) {
+	b := sc.fork()
+	body(b)
+	if b.cwd != sc.cwd {
+		sc.cwd = ""
+		body(sc.fork())
+	}
+}
+
+func (w *walker) forLoop(sc *scope, c *syntax.ForClause, in source) {
+	values := []arg{{}}
+	name := ""
+	switch l := c.Loop.(type) {
+	case *syntax.WordIter:
+		name, values = l.Name.Value, w.values(sc, l)
+		w.variable(sc, name, arg{})
+	case *syntax.CStyleLoop:
+		w.inside(sc, l)
+	}
+	b := sc.fork()
+	for _, v := range values {
+		if name != "" {
+			b.bounded[name] = v
+		}
+		w.loop(b, func(s *scope) { w.stmts(s, c.Do, in) })
+	}
+	sc.join(b)
+	w.control(&syntax.CallExpr{Args: []*syntax.Word{{Parts: []syntax.WordPart{&syntax.Lit{Value: "for"}}}}})
+}
+
+func (w *walker) function(sc *scope, c *syntax.FuncDecl, in source) {
+	names := c.Names
+	if c.Name != nil {
+		names = append(names, c.Name)
+	}
+	body := sc.fork()
+	// The body runs where it is called, which need not be where it stands.
+	w.stmt(body, c.Body, source{kind: max(in.kind, sourceUnknown)})
+	if body.cwd != sc.cwd {
+		sc.cwd = ""
+	}
+	for _, n := range names {
+		sc.funcs[n.Value] = sc.sure
+		calls := false
+		syntax.Walk(c.Body, func(x syntax.Node) bool {
+			if call, ok := x.(*syntax.CallExpr); ok && len(call.Args) > 0 && call.Args[0].Lit() == n.Value {
+				calls = true
+			}
+			return !calls
+		})
+		if calls {
+			w.add(Part{Text: printed(c), Tier: change.T4, Reason: change.Unclassified, Why: "is a function that calls itself"})
+		}
+	}
+}
+
+// declare grades export, declare and the like.
+func (w *walker) declare(sc *scope, c *syntax.DeclClause) {
+	w.visit(c)
+	p := Part{Text: printed(c), Tier: change.T2, Why: "changes only this shell's variables"}
+	if c.Variant.Value == "local" {
+		p.Tier = change.T1
+	}
+	raise := func(tier change.Tier, why string) {
+		if tier > p.Tier {
+			p.Tier, p.Reason, p.Why = tier, change.Unclassified, why
+		}
+	}
+	integer := false
+	named := false
+	for _, a := range c.Args {
+		if a.Name == nil {
+			for _, v := range w.word(sc, a.Value) {
+				flag := v.text
+				integer = integer || (strings.HasPrefix(flag, "-") && strings.Contains(flag, "i"))
+				if !v.known {
+					raise(change.T3, "declares names that only run time knows")
+				}
+				named = named || !strings.HasPrefix(flag, "-")
+			}
+			continue
+		}
+		named = true
+		v := w.assigned1(sc, a)
+		if integer && !isNumber(v.text) {
+			raise(change.T3, "evaluates text as arithmetic, which can run code")
+		}
+		if hidden(v.text) && integer {
+			raise(change.T4, "evaluates text that holds a substitution")
+		}
+		if !a.Naked {
+			w.variable(sc, a.Name.Value, v)
+		}
+	}
+	if !named {
+		raise(change.T3, "prints variables, which may hold secrets")
+	}
+	w.add(p)
+}
+
+// assigned1 returns the value of an assignment as one word.
+func (w *walker) assigned1(sc *scope, a *syntax.Assign) arg {
+	if a.Index != nil {
+		w.inside(sc, a.Index)
+	}
+	if a.Array != nil {
+		w.inside(sc, a.Array)
+		return arg{text: printed(a)}
+	}
+	if a.Value == nil {
+		return arg{known: true}
+	}
+	v := w.word(sc, a.Value)
+	if len(v) != 1 {
+		return arg{text: printed(a.Value)}
+	}
+	return v[0]
+}
+
+// variable grades setting a variable.
+func (w *walker) variable(sc *scope, name string, v arg) {
+	p := Part{Text: name + "=" + v.text, Tier: change.T1, Why: "sets a variable"}
+	switch {
+	case strings.HasPrefix(name, "CORREX_"):
+		p.Tier, p.Reason, p.Why = change.T4, change.ProtectedTarget, "changes what correx goes by"
+	case v.known && benign(name, v.text):
+	case runsText(name):
+		if v.known {
+			inner := sc.fork()
+			before := len(w.parts)
+			w.script(inner, v.text, source{kind: sourceUnknown})
+			// What a variable holds runs later, at a place that nobody shows.
+			for _, q := range w.parts[before:] {
+				p.Tier = max(p.Tier, q.Tier)
+			}
+		}
+		p.Tier, p.Reason, p.Why = max(p.Tier, change.T3), change.Unclassified, "sets a variable whose text is run as a command"
+	case steering(name, v.text):
+		p.Tier, p.Reason, p.Why = change.T3, change.Unclassified, "sets a variable that changes what later commands do"
+	}
+	w.add(p)
+}
+
+// call grades a simple command.
+func (w *walker) call(sc *scope, c *syntax.CallExpr, in source) {
+	w.visit(c)
+	for _, a := range c.Assigns {
+		w.variable(sc, a.Name.Value, w.assigned1(sc, a))
+	}
+	var args []arg
+	for _, word := range c.Args {
+		args = append(args, w.word(sc, word)...)
+	}
+	if len(c.Args) > 0 {
+		w.run(sc, args, in)
+	}
+}
