@@ -86,7 +86,7 @@ func (a *application) build() *cli.App {
 	app.Commands = []*cli.Command{
 		a.statusCommand(), a.showCommand(), a.diffCommand(), a.undoCommand(), a.redoCommand(), a.logCommand(),
 		a.approveCommand(), a.rejectCommand(), a.skipCommand(), a.modeCommand(),
-		a.shadowCommand(), a.submitCommand(), a.waitCommand(),
+		a.shadowCommand(), a.submitCommand(), a.waitCommand(), a.explainCommand(),
 		a.initCommand(), a.checkCommand(), a.hooksCommand(), a.hookCommand(), a.doctorCommand(), a.fsckCommand(), a.demoCommand(),
 	}
 	app.Action = func(c *cli.Context) error { return cli.ShowAppHelp(c) }

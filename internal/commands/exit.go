@@ -77,9 +77,13 @@ type exitError struct {
 	code int
 	text string
 	hint string
+	// cause is what was wrong, for whoever can go on without; nil for nothing.
+	cause error
 }
 
 func (e *exitError) Error() string { return e.text }
+
+func (e *exitError) Unwrap() error { return e.cause }
 
 // codeOfState is what a change set's state means to whoever submitted it or waits for it.
 func codeOfState(e *projection.Entry) int {

@@ -72,7 +72,7 @@ func locate(ctx context.Context, c call) (*site, error) {
 			}
 		}
 		if errors.Is(err, repo.ErrNotRepository) {
-			return nil, &exitError{code: codeFailed, text: fmt.Sprintf("%q is not a git repository, nor in one", at), hint: "git init, or correx -C DIR …"}
+			return nil, &exitError{code: codeFailed, text: fmt.Sprintf("%q is not a git repository, nor in one", at), hint: "git init, or correx -C DIR …", cause: err}
 		}
 		return nil, err
 	}
