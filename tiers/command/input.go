@@ -134,7 +134,7 @@ func unwrapped(list []*syntax.Word) []string {
 		if !ok {
 			text = "$"
 		}
-		wrapper := words("command builtin nice env nohup time exec stdbuf setsid")[path.Base(text)] || strings.HasPrefix(text, "-") || strings.Contains(text, "=")
+		wrapper := oneOf(path.Base(text), "command builtin nice env nohup time exec stdbuf setsid") || strings.HasPrefix(text, "-") || strings.Contains(text, "=")
 		switch {
 		case len(texts) > 0:
 			texts = append(texts, text)
@@ -363,7 +363,7 @@ func isLister(texts []string) bool {
 	}
 	has := func(names string) bool {
 		for _, t := range texts[1:] {
-			if words(names)[t] {
+			if oneOf(t, names) {
 				return true
 			}
 		}

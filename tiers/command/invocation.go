@@ -261,7 +261,7 @@ func (c *invocation) onlyHelp() bool {
 	case "--help", "--version", "-help", "-version":
 		return true
 	case "-v":
-		return words("node nodejs ruby perl php lua java")[c.name]
+		return oneOf(c.name, "node nodejs ruby perl php lua java")
 	case "-h":
 		f, listed := c.entry.short['h']
 		return !c.entry.open && !listed && f.tier == ""

@@ -9,7 +9,7 @@ import (
 
 // runShell grades bash and the shells that read the same language.
 func runShell(c *invocation) {
-	foreign := !words("bash sh dash")[c.name]
+	foreign := !oneOf(c.name, "bash sh dash")
 	if foreign {
 		c.unknown("runs a shell that reads text by other rules")
 	}
@@ -88,7 +88,7 @@ func (c *invocation) standardInput() {
 	case sourceNone:
 		c.unknown("is an interactive shell")
 	case sourceText:
-		if words("bash sh dash")[c.name] {
+		if oneOf(c.name, "bash sh dash") {
 			c.script(c.sc.fork(), c.in.text, source{})
 			return
 		}

@@ -344,7 +344,7 @@ func npmConfig(c *invocation) {
 // packages grades package managers of the machine.
 func packages(c *invocation) {
 	for i, a := range c.operands {
-		if i < 2 && (destroys(a.text) || words("autoremove dist-upgrade full-upgrade gc collect-garbage")[a.text]) {
+		if i < 2 && (destroys(a.text) || oneOf(a.text, "autoremove dist-upgrade full-upgrade gc collect-garbage")) {
 			c.destroys("removes what is installed: " + a.text)
 		}
 		if a.text == "run" || a.text == "exec" || a.text == "--run" || a.text == "-c" || a.text == "develop" || a.text == "shell" {
@@ -352,7 +352,7 @@ func packages(c *invocation) {
 		}
 	}
 	for _, f := range c.flags {
-		if words("-R -Rs -Rns -e --erase --uninstall --remove --purge --zap --delete-generations")[f.name] {
+		if oneOf(f.name, "-R -Rs -Rns -e --erase --uninstall --remove --purge --zap --delete-generations") {
 			c.destroys("removes what is installed")
 		}
 	}
@@ -442,7 +442,7 @@ func makeKey(c *invocation) {
 }
 
 func terraformState(c *invocation) {
-	if len(c.operands) > 0 && words("list show pull")[c.operands[0].text] {
+	if len(c.operands) > 0 && oneOf(c.operands[0].text, "list show pull") {
 		c.lower(change.T3, "reads a remote state")
 	}
 }
@@ -486,7 +486,7 @@ func (c *invocation) lowerTasks() {
 
 // ownClean reports whether the tool's task clean deletes nothing but its own output.
 func (c *invocation) ownClean() bool {
-	return words("mvn mvnw gradle gradlew sbt dotnet mix cabal stack dune lein mill bazel flutter xcodebuild ant")[c.name]
+	return oneOf(c.name, "mvn mvnw gradle gradlew sbt dotnet mix cabal stack dune lein mill bazel flutter xcodebuild ant")
 }
 
 var taskVerbs = set(`compileJava compileTestJava compileKotlin testClasses bootJar shadowJar war install-not build-all restore run-many affected ktlintCheck spotlessCheck spotlessApply detekt checkstyleMain
@@ -495,14 +495,14 @@ var taskVerbs = set(`compileJava compileTestJava compileKotlin testClasses bootJ
 // toolTask grades linters and bundlers, some of whose verbs serve or publish.
 func toolTask(c *invocation) {
 	for _, f := range c.flags {
-		if words("--watch -w --serve --open --fix-dry-run-not --init --deploy --liveReload")[f.name] {
+		if oneOf(f.name, "--watch -w --serve --open --fix-dry-run-not --init --deploy --liveReload") {
 			c.unknown("runs until it is stopped, or serves")
 		}
 	}
-	if len(c.operands) > 0 && words("dev serve server start preview deploy publish gh-deploy export login upload install add update autoupdate watch")[c.operands[0].text] {
+	if len(c.operands) > 0 && oneOf(c.operands[0].text, "dev serve server start preview deploy publish gh-deploy export login upload install add update autoupdate watch") {
 		c.unknown("serves, publishes or fetches: " + c.operands[0].text)
 	}
-	if len(c.operands) > 0 && words("clean gc uninstall remove reset")[c.operands[0].text] {
+	if len(c.operands) > 0 && oneOf(c.operands[0].text, "clean gc uninstall remove reset") {
 		c.destroys("removes things: " + c.operands[0].text)
 	}
 	for _, a := range c.operands {
@@ -514,13 +514,13 @@ func toolTask(c *invocation) {
 
 func unpackUnknown(c *invocation) {
 	c.hidden("unpacks or packs, in a way that is not looked into")
-	if len(c.args) > 0 && words("l t -t lb vb -l")[c.args[0].text] {
+	if len(c.args) > 0 && oneOf(c.args[0].text, "l t -t lb vb -l") {
 		c.lower(change.T1, "lists an archive")
 		for _, a := range c.args[1:] {
 			c.take(c.reads(c.sc, a))
 		}
 	}
-	if len(c.args) > 0 && words("a u cr rcs rc r")[c.args[0].text] && len(c.operands) > 1 {
+	if len(c.args) > 0 && oneOf(c.args[0].text, "a u cr rcs rc r") && len(c.operands) > 1 {
 		c.lower(change.T2, "writes an archive")
 		i := 0
 		if !strings.HasPrefix(c.args[0].text, "-") {

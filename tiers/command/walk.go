@@ -48,7 +48,7 @@ func assignments(f *syntax.File, outer map[string]bool) map[string]bool {
 				}
 			}
 		case *syntax.CallExpr:
-			if len(n.Args) > 0 && words("read mapfile readarray printf getopts")[n.Args[0].Lit()] {
+			if len(n.Args) > 0 && oneOf(n.Args[0].Lit(), "read mapfile readarray printf getopts") {
 				for _, w := range n.Args[1:] {
 					note(w.Lit(), false)
 				}
@@ -65,7 +65,17 @@ func assignments(f *syntax.File, outer map[string]bool) map[string]bool {
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-func words(list string) map[string]bool { return set(list) }
+// oneOf reports whether a word is in a list of words with spaces between.
+func oneOf(word, list string) bool {
+	for list != "" {
+		first, rest, _ := strings.Cut(list, " ")
+		if first == word {
+			return true
+		}
+		list = rest
+	}
+	return false
+}
 
 // missed returns a call, or a redirection, of f that was not graded, or "".
 func (w *walker) missed(f *syntax.File) string {
