@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/correx/correx/internal/change"
@@ -78,7 +77,7 @@ func runMake(c *invocation) {
 	}
 }
 
-var destroyWords = regexp.MustCompile(`\b(rm|unlink|shred|mkfs|dd|sudo|curl|wget)\b`)
+var destroyWords = pattern(`\b(rm|unlink|shred|mkfs|dd|sudo|curl|wget)\b`)
 
 // nodeInstall grades restoring declared packages, or adding new ones.
 func nodeInstall(c *invocation) {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/correx/correx/internal/change"
@@ -54,11 +53,11 @@ func gitGlobals(c *invocation) {
 }
 
 var (
-	runsKey = regexp.MustCompile(`(?i)^(core\.(pager|editor|fsmonitor|sshcommand|hookspath|askpass|gitproxy|worktree|alternaterefscommand|attributesfile)|sequence\.editor|pager\..*|diff\.external|diff\..*\.(command|textconv)|` +
+	runsKey = pattern(`(?i)^(core\.(pager|editor|fsmonitor|sshcommand|hookspath|askpass|gitproxy|worktree|alternaterefscommand|attributesfile)|sequence\.editor|pager\..*|diff\.external|diff\..*\.(command|textconv)|` +
 		`merge\..*\.driver|merge(tool|)\..*cmd|difftool\..*|mergetool\..*|filter\..*|credential\..*|gpg\.(.*\.)?program|alias\..*|include\..*|includeif\..*|browser\..*|man\..*|web\.browser|` +
 		`remote\..*\.(uploadpack|receivepack|proxy|vcs)|url\..*|protocol\..*|http\..*proxy.*|http\.ssl.*|init\.templatedir|submodule\..*\.update|uploadpack\.packobjectshook|sendemail\..*|interactive\.difffilter|` +
 		`gc\..*|trailer\..*|instaweb\..*|ssh\.variant|safe\..*|receive\..*|clean\..*|core\.excludesfile|extensions\..*|user\.signingkey|tar\..*|notes\..*|log\.showsignature|maintenance\..*)$`)
-	harmlessClean = regexp.MustCompile(`(?i)^(gc\.auto|credential\.username|protocol\.version|notes\.displayref|safe\.directory|maintenance\.auto|gc\.autodetach|log\.showsignature|user\.signingkey|clean\..*|core\.excludesfile)$`)
+	harmlessClean = pattern(`(?i)^(gc\.auto|credential\.username|protocol\.version|notes\.displayref|safe\.directory|maintenance\.auto|gc\.autodetach|log\.showsignature|user\.signingkey|clean\..*|core\.excludesfile)$`)
 )
 
 // gitKey grades a key that is set for one command.
@@ -113,7 +112,7 @@ func gitCheckout(c *invocation) {
 	}
 }
 
-var fileLike = regexp.MustCompile(`\.(go|py|js|ts|tsx|jsx|rs|c|h|cc|cpp|hpp|java|kt|rb|php|md|txt|json|ya?ml|toml|sh|html|css|lock|mod|sum|xml|sql|cfg|ini|conf|env|mk|proto|cs|swift)$|^(Makefile|Dockerfile|README|LICENSE)$`)
+var fileLike = pattern(`\.(go|py|js|ts|tsx|jsx|rs|c|h|cc|cpp|hpp|java|kt|rb|php|md|txt|json|ya?ml|toml|sh|html|css|lock|mod|sum|xml|sql|cfg|ini|conf|env|mk|proto|cs|swift)$|^(Makefile|Dockerfile|README|LICENSE)$`)
 
 func gitReset(c *invocation) {
 	for _, a := range c.operands {
@@ -192,7 +191,7 @@ func gitConfig(c *invocation) {
 	}
 }
 
-var secretKey = regexp.MustCompile(`(?i)token|password|secret|extraheader`)
+var secretKey = pattern(`(?i)token|password|secret|extraheader`)
 
 func (c *invocation) configPlace() {
 	if c.any("--global", "--system") {

@@ -2,7 +2,6 @@ package command
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/correx/correx/internal/change"
@@ -133,7 +132,7 @@ func steersAgent(p string) bool {
 	return agentFile.MatchString(strings.ToLower(p))
 }
 
-var agentFile = regexp.MustCompile(`(^|/)(\.git|\.correx[^/]*|\.claude|\.cursor|\.codex|\.gemini|\.mcp\.json|mcp\.json|\.vscode/(settings|tasks|launch|mcp)\.json|\.vscode)(/|$)`)
+var agentFile = pattern(`(^|/)(\.git|\.correx[^/]*|\.claude|\.cursor|\.codex|\.gemini|\.mcp\.json|mcp\.json|\.vscode/(settings|tasks|launch|mcp)\.json|\.vscode)(/|$)`)
 
 // secretFile reports whether a path is named like a place for secrets.
 func secretFile(p string) bool {
@@ -145,11 +144,11 @@ func secretFile(p string) bool {
 }
 
 var (
-	publicSecret = regexp.MustCompile(`^\.env\.(example|sample|template|dist|defaults?)$|\.pub$`)
-	secretPath   = regexp.MustCompile(`(^|/)(\.env([.*?][^/]*)?|\.envrc|\.netrc|_netrc|\.pgpass|\.my\.cnf|\.npmrc|\.pypirc|\.git-credentials|\.htpasswd|\.vault-token|` +
+	publicSecret = pattern(`^\.env\.(example|sample|template|dist|defaults?)$|\.pub$`)
+	secretPath   = pattern(`(^|/)(\.env([.*?][^/]*)?|\.envrc|\.netrc|_netrc|\.pgpass|\.my\.cnf|\.npmrc|\.pypirc|\.git-credentials|\.htpasswd|\.vault-token|` +
 		`id_(rsa|dsa|ecdsa|ed25519)[^/]*|[^/]*\.(pem|key|p8|p12|pfx|ppk|jks|keystore|kdbx)|(credentials|secrets?)(\.(json|toml|ya?ml|txt|env))?|` +
 		`service-account[^/]*\.json|[^/]*_history|environ)$|/\.(ssh|gnupg|aws|azure|kube)(/|$)|/proc/`)
-	secretVariable = regexp.MustCompile(`(?i)(TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE|ACCESS_KEY|_KEY$|^KEY$|_PASS$|_PWD$|AUTH$)`)
+	secretVariable = pattern(`(?i)(TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE|ACCESS_KEY|_KEY$|^KEY$|_PASS$|_PWD$|AUTH$)`)
 )
 
 // secretName reports whether a variable is named like a secret.

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/correx/correx/internal/change"
@@ -180,7 +179,7 @@ func transfer(c *invocation) {
 	}
 }
 
-var graphDestroys = regexp.MustCompile(`(?i)mutation[^a-z][^}]*\b(delete|remove|destroy|archive|force)`)
+var graphDestroys = pattern(`(?i)mutation[^a-z][^}]*\b(delete|remove|destroy|archive|force)`)
 
 // forgeAPI grades a call of a forge's own interface.
 func forgeAPI(c *invocation) {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/correx/correx/internal/change"
@@ -376,7 +375,7 @@ func serviceVerb(c *invocation) {
 	}
 }
 
-var readingService = regexp.MustCompile(`^(status|list-units|list-unit-files|list-timers|is-active|is-enabled|is-failed|show|cat|list-dependencies)$`)
+var readingService = pattern(`^(status|list-units|list-unit-files|list-timers|is-active|is-enabled|is-failed|show|cat|list-dependencies)$`)
 
 func multiCall(c *invocation) { c.inner(c.operands) }
 

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/correx/correx/internal/change"
@@ -118,7 +117,7 @@ func sourceScript(c *invocation) {
 	c.scriptFile(a, c.args[1:])
 }
 
-var activates = regexp.MustCompile(`^(\./)?(\.?venv|env|\.tox/[^/]+)/bin/activate$`)
+var activates = pattern(`^(\./)?(\.?venv|env|\.tox/[^/]+)/bin/activate$`)
 
 // venv notes that an environment of the project is in use.
 func (c *invocation) venv() { c.sc.funcs["\x00venv"] = true }
@@ -169,7 +168,7 @@ func (c *invocation) inline(a arg) {
 	}
 }
 
-var codeDestroys = regexp.MustCompile(`(?i)\bunlink|rmtree|rmdir|removedirs|os\.remove|\.remove\(|\bsystem\b|subprocess|popen|\bexec|\beval\b|spawn|b64decode|base64|fromhex|unhexlify|codecs\.decode|` +
+var codeDestroys = pattern(`(?i)\bunlink|rmtree|rmdir|removedirs|os\.remove|\.remove\(|\bsystem\b|subprocess|popen|\bexec|\beval\b|spawn|b64decode|base64|fromhex|unhexlify|codecs\.decode|` +
 	`marshal|pickle|__import__|child_process|rmSync|unlinkSync|writeFile|truncate|File\.(delete|write|open)|FileUtils|Dir\.(rmdir|delete|unlink)|rm_rf|rm_r\b|shutil|\bfork\b|` +
 	"`|%x|qx\\b|shell_exec|passthru|proc_open|pty\\.|os\\.(kill|rename|replace|chmod|exec|spawn|posix)|atob\\(|Buffer\\.from|Function\\(|compile\\(|getattr\\(|ctypes|rename\\(|" +
 	`open\([^)]*,\s*['"][wax+]|write_text|write_bytes|do shell script|Deno\.(remove|run|Command)|Bun\.(spawn|\$)|\$dropDatabase|DROP\s+TABLE|instance_eval|Kernel|chr\(`)

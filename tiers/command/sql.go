@@ -1,19 +1,18 @@
 package command
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/correx/correx/internal/change"
 )
 
 var (
-	sqlDestroys = regexp.MustCompile(`(?is)\b(drop|delete|truncate|update|replace\s+into|insert\s+or\s+replace|merge\s+into|vacuum|detach|attach|revoke|reassign|purge|kill|shutdown|pg_terminate_backend|pg_read_file|lo_export|` +
+	sqlDestroys = pattern(`(?is)\b(drop|delete|truncate|update|replace\s+into|insert\s+or\s+replace|merge\s+into|vacuum|detach|attach|revoke|reassign|purge|kill|shutdown|pg_terminate_backend|pg_read_file|lo_export|` +
 		`load_extension|writefile|edit\s*\(|fts3_tokenizer|into\s+(outfile|dumpfile)|load\s+data|to\s+program|from\s+program|rename|flush|reset|xp_cmdshell|do\s+\$\$|call|execute|exec)\b`)
-	sqlAdds   = regexp.MustCompile(`(?is)\b(insert|create|alter|add|grant|set|begin|commit|comment|copy|pragma|reindex|analyze|with)\b`)
-	sqlString = regexp.MustCompile(`'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/`)
-	sqlEscape = regexp.MustCompile(`(?m)^\s*\\(!|o|copy|g|i|ir|w|e|ef|ev|setenv|cd|gexec)|\\!|\\g\s*[|/]|\\o\s|\\copy|\\gexec|\bsystem\s`)
-	sqlDot    = regexp.MustCompile(`(?m)^\s*\.(\w+)`)
+	sqlAdds   = pattern(`(?is)\b(insert|create|alter|add|grant|set|begin|commit|comment|copy|pragma|reindex|analyze|with)\b`)
+	sqlString = pattern(`'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/`)
+	sqlEscape = pattern(`(?m)^\s*\\(!|o|copy|g|i|ir|w|e|ef|ev|setenv|cd|gexec)|\\!|\\g\s*[|/]|\\o\s|\\copy|\\gexec|\bsystem\s`)
+	sqlDot    = pattern(`(?m)^\s*\.(\w+)`)
 )
 
 // statement grades text of SQL.
@@ -22,7 +21,7 @@ func (c *invocation) statement(a arg) {
 		c.hidden("runs a statement that only run time knows")
 		return
 	}
-	plain := sqlString.ReplaceAllString(a.text, " ")
+	plain := sqlString().ReplaceAllString(a.text, " ")
 	switch {
 	case sqlEscape.MatchString(a.text):
 		c.hidden("leaves the client through an escape")
@@ -94,8 +93,8 @@ func runSQLite(c *invocation) {
 	writes := false
 	for _, s := range statements {
 		c.statement(s)
-		writes = writes || sqlAdds.MatchString(sqlString.ReplaceAllString(s.text, " "))
-		for _, m := range sqlDot.FindAllStringSubmatch(s.text, -1) {
+		writes = writes || sqlAdds.MatchString(sqlString().ReplaceAllString(s.text, " "))
+		for _, m := range sqlDot().FindAllStringSubmatch(s.text, -1) {
 			if !dotReads[m[1]] {
 				c.hidden("runs a command of the client that may write or run: ." + m[1])
 			}
@@ -148,4 +147,4 @@ func runMongo(c *invocation) {
 	}
 }
 
-var mongoDestroys = regexp.MustCompile(`(?i)drop|delete|remove|update|replace|shutdown|rename`)
+var mongoDestroys = pattern(`(?i)drop|delete|remove|update|replace|shutdown|rename`)

@@ -1,14 +1,13 @@
 package command
 
 import (
-	"regexp"
 	"strings"
 )
 
 // steering reports whether a variable changes what later commands do: where programs and settings are found, what they run.
 func steering(name, _ string) bool { return steers.MatchString(name) }
 
-var steers = regexp.MustCompile(`^(PATH|IFS|HOME|ENV|BASH_ENV|SHELL|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|CDPATH|GLOBIGNORE|TMPDIR|ZDOTDIR|LD_.*|DYLD_.*|XDG_.*|GIT_.*|GCONV_PATH|LOCPATH|` +
+var steers = pattern(`^(PATH|IFS|HOME|ENV|BASH_ENV|SHELL|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|CDPATH|GLOBIGNORE|TMPDIR|ZDOTDIR|LD_.*|DYLD_.*|XDG_.*|GIT_.*|GCONV_PATH|LOCPATH|` +
 	`NLSPATH|TERMINFO.*|MALLOC_.*|PYTHON.*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|NODE_.*|NPM_.*|npm_config_.*|YARN_.*|PIP_.*|UV_.*|GOFLAGS|GOPROXY|GOSUMDB|GONOSUM.*|` +
 	`GOINSECURE|GOTOOLCHAIN|GOROOT|GOPATH|GOBIN|GOENV|GOWORK|CC|CXX|CPP|LD|AR|AS|CGO_.*FLAGS.*|.*_WRAPPER|RUSTC|RUSTFLAGS|RUSTDOC|RUSTUP_.*|CARGO_(HOME|TARGET_.*|BUILD_.*|ALIAS_.*)|` +
 	`JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|MAVEN_.*|GRADLE_.*|LESS|LESSOPEN|LESSCLOSE|LESSKEY.*|MANPAGER|MANOPT|PAGER|EDITOR|VISUAL|BROWSER|FCEDIT|SUDO_.*|SSH_.*|RSYNC_.*|TAR_OPTIONS|` +
@@ -50,6 +49,6 @@ func benign(name, value string) bool {
 
 var (
 	compilers = set("gcc g++ clang clang++ cc c++")
-	goFlag    = regexp.MustCompile(`^(-mod=(mod|vendor|readonly)|-count=1|-v|-race|-buildvcs=(false|true|auto)|-trimpath)$`)
-	flagsOnly = regexp.MustCompile(`^-?[FRXSiMN]+$`)
+	goFlag    = pattern(`^(-mod=(mod|vendor|readonly)|-count=1|-v|-race|-buildvcs=(false|true|auto)|-trimpath)$`)
+	flagsOnly = pattern(`^-?[FRXSiMN]+$`)
 )

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/correx/correx/internal/change"
@@ -245,17 +244,17 @@ func awkProgram(c *invocation) {
 }
 
 var (
-	awkWord   = regexp.MustCompile(`@(load|include|namespace)|\b(system|getline|print|printf|close)\b|"(\\.|[^"\\])*"|\|\|?&?|>>?=?|[;{}\n()]|@[A-Za-z_]`)
-	awkString = regexp.MustCompile(`^\s*"((\\.|[^"\\])*)"\s*(;|\}|\)|$|\n)`)
-	awkRegexp = regexp.MustCompile(`(^|[~!(,{;&|\n]\s*)/(\\.|\[[^\]\n]*\]|[^/\\\n])+/`)
+	awkWord   = pattern(`@(load|include|namespace)|\b(system|getline|print|printf|close)\b|"(\\.|[^"\\])*"|\|\|?&?|>>?=?|[;{}\n()]|@[A-Za-z_]`)
+	awkString = pattern(`^\s*"((\\.|[^"\\])*)"\s*(;|\}|\)|$|\n)`)
+	awkRegexp = pattern(`(^|[~!(,{;&|\n]\s*)/(\\.|\[[^\]\n]*\]|[^/\\\n])+/`)
 )
 
 // awk looks for what writes or runs in an awk program, outside its regular expressions and strings.
 func (c *invocation) awk(text string) {
-	text = awkRegexp.ReplaceAllString(text, "$1 1 ")
+	text = awkRegexp().ReplaceAllString(text, "$1 1 ")
 	depth, printing := 0, false
 	last := ""
-	for _, at := range awkWord.FindAllStringIndex(text, -1) {
+	for _, at := range awkWord().FindAllStringIndex(text, -1) {
 		word, rest := text[at[0]:at[1]], text[at[1]:]
 		switch {
 		case strings.HasPrefix(word, "@"):
@@ -289,7 +288,7 @@ func (c *invocation) awk(text string) {
 }
 
 func (c *invocation) awkRuns(rest string) {
-	m := awkString.FindStringSubmatch(rest)
+	m := awkString().FindStringSubmatch(rest)
 	if m == nil || strings.Contains(m[1], `\`) {
 		c.hidden("runs text that the program computes")
 		return
@@ -299,7 +298,7 @@ func (c *invocation) awkRuns(rest string) {
 }
 
 func (c *invocation) awkWrites(rest string) {
-	m := awkString.FindStringSubmatch(rest)
+	m := awkString().FindStringSubmatch(rest)
 	if m == nil || strings.Contains(m[1], `\`) {
 		c.raise(change.T4, change.Unclassified, "writes to a path that the program computes")
 		return
