@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -81,10 +82,9 @@ func decideHint(e *projection.Entry, fresh bool) string {
 
 // recentlyLanded returns the newest landed sets that are not undos, newest first.
 func recentlyLanded(s *site, most int) []*projection.Entry {
-	list := s.State().Ordered(s.Worktree())
 	var out []*projection.Entry
-	for i := len(list) - 1; i >= 0 && len(out) < most; i-- {
-		if e := list[i]; e.State.Landed() && e.Origin != change.OriginUndo {
+	for _, e := range slices.Backward(s.State().Landed(s.Worktree())) {
+		if e.Origin != change.OriginUndo && len(out) < most {
 			out = append(out, e)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/correx/correx/internal/apply"
 	"github.com/correx/correx/internal/change"
@@ -55,7 +56,7 @@ func (g *Gate) Undo(ctx context.Context, id int, by Person) (Result, error) {
 
 // UndoLast takes back the newest set that is landed and is not itself an undo; each call goes one further back.
 func (g *Gate) UndoLast(ctx context.Context, by Person) (Result, error) {
-	e := g.newest(func(e *projection.Entry) bool { return e.State.Landed() && e.Origin != change.OriginUndo })
+	e := g.newest(func(e *projection.Entry) bool { return e.Origin != change.OriginUndo })
 	if e == nil {
 		return Result{}, &UsageError{Problem: "nothing has landed that could be undone", Hint: "correx log"}
 	}
@@ -65,7 +66,7 @@ func (g *Gate) UndoLast(ctx context.Context, by Person) (Result, error) {
 // Redo takes back the newest undo.
 func (g *Gate) Redo(ctx context.Context, by Person) (Result, error) {
 	e := g.newest(func(e *projection.Entry) bool {
-		return e.State.Landed() && e.Origin == change.OriginUndo && g.state.Sets[e.Reverts].Origin != change.OriginUndo
+		return e.Origin == change.OriginUndo && g.state.Sets[e.Reverts].Origin != change.OriginUndo
 	})
 	if e == nil {
 		return Result{}, &UsageError{Problem: "there is no undo to take back", Hint: "correx log"}
@@ -73,11 +74,11 @@ func (g *Gate) Redo(ctx context.Context, by Person) (Result, error) {
 	return g.revert(ctx, e, &by)
 }
 
+// newest returns the set that landed last of those that are landed and wanted, or nil.
 func (g *Gate) newest(want func(*projection.Entry) bool) *projection.Entry {
-	list := g.state.Ordered(g.worktree())
-	for i := len(list) - 1; i >= 0; i-- {
-		if want(list[i]) {
-			return list[i]
+	for _, e := range slices.Backward(g.state.Landed(g.worktree())) {
+		if want(e) {
+			return e
 		}
 	}
 	return nil

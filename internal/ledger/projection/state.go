@@ -4,8 +4,10 @@
 package projection
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -122,6 +124,14 @@ func (s *State) Ordered(worktree string) []*Entry {
 		}
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].ID < list[j].ID })
+	return list
+}
+
+// Landed returns the sets of a worktree that are landed, undos among them, in the order in which they landed: a set with a
+// lower number may have waited longer.
+func (s *State) Landed(worktree string) []*Entry {
+	list := slices.DeleteFunc(s.Ordered(worktree), func(e *Entry) bool { return !e.State.Landed() })
+	slices.SortFunc(list, func(a, b *Entry) int { return cmp.Compare(a.AppliedSeq, b.AppliedSeq) })
 	return list
 }
 
