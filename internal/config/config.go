@@ -1,6 +1,7 @@
 package config
 
 import (
+	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/tiers"
 )
 
@@ -8,6 +9,10 @@ import (
 type Config struct {
 	// Policy is what verdicts depend on. Policy.Source has an entry, "file:line", for every setting that a layer made.
 	Policy tiers.Policy
+	// Floor is the strictest mode that a repository's files ask for, also where the user's own is as strict: a mode that a
+	// person sets in place of the user's is held to it. It is empty where they name none. FloorSource says where it is written.
+	Floor       change.Mode
+	FloorSource string
 	// RequireTTY says that a person decides at a terminal only.
 	RequireTTY bool
 	// Gate says whose commits the git hooks hold: "all", or "agents".

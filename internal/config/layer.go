@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/correx/correx/internal/change"
 )
 
 // maxBytes is how large a file of settings may be.
@@ -253,6 +255,11 @@ func (l layer) replace(c *Config) {
 // tighten puts into c what makes it stricter and tells of the rest.
 func (l layer) tighten(c *Config) []Notice {
 	var notices []Notice
+	if e, ok := l.entries["mode"]; ok {
+		if m := change.Mode(e.value.(string)); c.Floor == "" || m.StricterThan(c.Floor) {
+			c.Floor, c.FloorSource = m, place(l.file, e.at.line)
+		}
+	}
 	for _, k := range keys() {
 		e, ok := l.entries[k.name]
 		if !ok {

@@ -12,8 +12,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/correx/correx/internal/apply"
@@ -135,8 +135,8 @@ func (g *Gate) Set(id int) (*projection.Entry, error) {
 	return e, nil
 }
 
-// Mode returns the mode in force: what a person set in the ledger, or the configuration's; the stricter of the two when
-// the configuration asks for a stricter one.
+// Mode returns the mode in force: what a person set in the ledger, else the configuration's; never a looser one than the
+// repository's files ask for.
 func (g *Gate) Mode() change.Mode { return g.policy().Mode }
 
 func (g *Gate) policy() tiers.Policy {
@@ -144,10 +144,16 @@ func (g *Gate) policy() tiers.Policy {
 	if g.state.Mode == "" {
 		return p
 	}
-	// A repository's own files only ever tighten; the user's file is what a mode set by a person replaces.
-	if !strings.HasPrefix(p.Source["mode"], ".correx.") || g.state.Mode.StricterThan(p.Mode) {
-		p.Mode = g.state.Mode
+	source := "set by correx mode"
+	p.Mode = g.state.Mode
+	if floor := g.config.Floor; floor != "" && floor.StricterThan(p.Mode) {
+		p.Mode, source = floor, g.config.FloorSource
 	}
+	p.Source = maps.Clone(p.Source)
+	if p.Source == nil {
+		p.Source = map[string]string{}
+	}
+	p.Source["mode"] = source
 	return p
 }
 
