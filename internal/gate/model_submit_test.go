@@ -87,7 +87,8 @@ func (m *model) answer(n int, o gate.SubmitOptions, g *gate.Gate, done *gate.Sub
 				m.rt.Fatalf("#%d landed on something else", r.ID)
 			}
 			m.land(steps, side)
-			set.alone, set.landedAs, set.credential = true, change.StateApplied, r.Credential
+			m.landings++
+			set.alone, set.landedAs, set.credential, set.landing = true, change.StateApplied, r.Credential, m.landings
 		case fresh && !stale && (rest || !refused && !byItself) && r.State == change.StatePending:
 		default:
 			m.rt.Fatalf("#%d is %s: fresh %t, rest %t, stale %t, refused %t, steps %q", r.ID, r.State, fresh, rest, stale, refused, steps)

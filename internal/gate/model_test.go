@@ -46,6 +46,8 @@ type modelSet struct {
 	alone      bool
 	landedAs   change.State
 	credential string
+	// landing counts the landings up to this one.
+	landing int
 }
 
 // agentSide is a session: what its shadow holds, and what it last saw of the real tree.
@@ -63,6 +65,7 @@ type model struct {
 	sets     map[int]*modelSet
 	refused  map[string]bool
 	last     int
+	landings int
 }
 
 func (m *model) key(s step) string { return fmt.Sprintf("%q", s) }
@@ -372,16 +375,13 @@ func (m *model) landed(id int, taken, rest []step, run func(*gate.Gate) error) {
 		m.sets[m.last] = &modelSet{session: set.session, state: change.StatePending, steps: rest}
 	}
 	set.landedAs = set.state
+	m.landings++
+	set.landing = m.landings
 }
 
 func (m *model) undo() {
 	if rapid.Bool().Draw(m.rt, "last") {
-		id := 0
-		for i := m.last; i > 0 && id == 0; i-- {
-			if m.sets[i].state.Landed() && m.sets[i].reverts == 0 {
-				id = i
-			}
-		}
+		id := m.newest(func(s *modelSet) bool { return s.reverts == 0 })
 		m.revert(id, false, func(g *gate.Gate) (gate.Result, error) { return g.UndoLast(context.Background(), person()) })
 		return
 	}
@@ -391,13 +391,19 @@ func (m *model) undo() {
 	}
 }
 
-func (m *model) redo() {
+// newest is the number of the set that landed last of those that are landed and wanted, 0 for none.
+func (m *model) newest(want func(*modelSet) bool) int {
 	id := 0
-	for i := m.last; i > 0 && id == 0; i-- {
-		if s := m.sets[i]; s.state.Landed() && s.reverts != 0 && m.sets[s.reverts].reverts == 0 {
+	for i, s := range m.sets {
+		if s != nil && s.state.Landed() && want(s) && (id == 0 || s.landing > m.sets[id].landing) {
 			id = i
 		}
 	}
+	return id
+}
+
+func (m *model) redo() {
+	id := m.newest(func(s *modelSet) bool { return s.reverts != 0 && m.sets[s.reverts].reverts == 0 })
 	m.revert(id, false, func(g *gate.Gate) (gate.Result, error) { return g.Redo(context.Background(), person()) })
 }
 
@@ -447,7 +453,8 @@ func (m *model) revert(id int, alone bool, run func(*gate.Gate) (gate.Result, er
 		m.rt.Fatalf("undo of #%d: fits %t, got %v", id, fits, err)
 	}
 	m.last++
-	by := &modelSet{session: set.session, state: change.StateApplied, landedAs: change.StateApplied, steps: back, reverts: id, alone: alone, credential: r.Credential}
+	m.landings++
+	by := &modelSet{landing: m.landings, session: set.session, state: change.StateApplied, landedAs: change.StateApplied, steps: back, reverts: id, alone: alone, credential: r.Credential}
 	m.sets[m.last] = by
 	m.land(back, nil)
 	m.turn(set, by, false)
