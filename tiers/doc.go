@@ -11,9 +11,10 @@
 //
 //   - there is always a verdict, and it names what settled it;
 //   - the same facts and policy give the same verdict, in whatever order the files come;
-//   - the stricter word wins: a refusal over a name that always asks, that over the mode, the mode over the envelope;
+//   - the stricter word wins: a refusal over what always asks, that over a rule that allows, that over mode and envelope;
 //   - what is not classified asks, in every mode that passes anything;
-//   - adding a protected pattern never loosens a verdict.
+//   - adding a protected pattern, or a rule that asks or denies, never loosens a verdict;
+//   - a rule that allows covers the paths and ops that it names and nothing else, and is no way past what always asks.
 //
 // Patterns are a dialect of their own, described at ParsePattern. A protected name is matched in every spelling that some
 // file system takes for the same name: letter case, Unicode normal forms, ignorable code points, trailing dots and spaces,

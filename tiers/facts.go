@@ -77,6 +77,9 @@ type Policy struct {
 	RequireSandbox bool
 	// Protect adds protected names.
 	Protect []Protect
+	// Rules are the rules of all layers, from the lowest layer on and in the order of their files. A deny that holds counts
+	// wherever it stands; of an allow and an ask the later counts.
+	Rules []Rule
 	// Source says where a setting is written, by its key in the configuration: "auto.max_bytes": ".correx.toml:14". A
 	// setting without an entry is a built-in one.
 	Source map[string]string

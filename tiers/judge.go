@@ -22,36 +22,81 @@ type Result struct {
 // files' and says multi_file of none. Every other set is held to the limits as a whole.
 //
 // Verdict.Reasons lists every reason that applies, in the order of package change, also where the mode lets the set pass
-// all the same. Verdict.Why has one clause for each, and one more on the mode where that settled it. Verdict.SettledBy is
-// the first decisive thing: a key of the configuration such as "auto.max_files" or "mode", "protect:" and a pattern, or
-// "envelope", "outside_repository", "submodule" or "unclassified" for what is built in.
+// all the same. Verdict.Why has one clause for each, and one more on the mode, or the rule, that lets the set pass or stops it. Verdict.SettledBy is
+// the first decisive thing: a key of the configuration such as "auto.max_files" or "mode", "rule:" and the file and line of
+// a rule, "protect:" and a pattern, or "envelope", "outside_repository", "submodule" or "unclassified" for what is built in.
 func Judge(f Facts, p Policy) Result {
 	r := Result{Files: make([]change.Verdict, len(f.Files))}
 	confined := confinement(f, p)
-	all := slices.Clone(confined)
-	var files int
+	all := judged{found: slices.Clone(confined), allow: noRule}
 	var bytes int64
 	for i, file := range f.Files {
-		found := inspect(file, p, f.Origin)
-		alone := slices.Concat(found, sizes(1, file.File.Bytes, f.Used, p), confined)
-		r.Files[i] = settle(alone, p)
+		one := look(file, p, f.Origin)
+		alone := one
+		alone.found = slices.Concat(one.found, confined)
+		alone.limits = sizes(1, file.File.Bytes, f.Used, p)
+		r.Files[i] = alone.settle(p)
 		if f.Origin == change.OriginCommit {
-			all = append(all, alone...)
-		} else {
-			all = append(all, found...)
+			one = alone
 		}
-		files++
+		all.take(one, i == 0)
 		bytes = add(bytes, file.File.Bytes)
 	}
-	switch {
+	switch files := len(f.Files); {
 	case files == 0:
-		all = append(all, finding{change.Unclassified, change.T2, change.Ask, "unclassified", "there is no file change"})
+		all.found = append(all.found, finding{change.Unclassified, change.T2, change.Ask, "unclassified", "there is no file change"})
 	case f.Origin != change.OriginCommit:
-		all = append(all, sizes(files, bytes, f.Used, p)...)
-		all = append(all, together(files, p)...)
+		all.limits = append(sizes(files, bytes, f.Used, p), together(files, p)...)
 	}
-	r.Verdict = settle(all, p)
+	r.Verdict = all.settle(p)
 	return r
+}
+
+// noRule is the index of no rule.
+const noRule = -1
+
+// judged is what was found about a file, or about a set.
+type judged struct {
+	// found holds what counts.
+	found []finding
+	// limits holds the limits of size that are exceeded, and pardoned what a rule allows of single files. Of both every
+	// reason is told. The limits count unless all is allowed.
+	limits, pardoned []finding
+	// allow is the index of the rule that allows all of it, the first of several, or noRule.
+	allow int
+}
+
+// look finds what there is to say of one file change, whatever set it is part of.
+func look(f FileFacts, p Policy, origin change.Origin) judged {
+	rules := underRules(f, p)
+	j := judged{found: rules.found, allow: rules.allow}
+	for _, one := range inspect(f, p, origin) {
+		if j.allow != noRule && one.floor == change.Auto {
+			j.pardoned = append(j.pardoned, one)
+		} else {
+			j.found = append(j.found, one)
+		}
+	}
+	return j
+}
+
+// take adds what was found about one file of a set to what was found about the set.
+func (j *judged) take(one judged, first bool) {
+	j.found = append(j.found, one.found...)
+	j.pardoned = append(j.pardoned, one.pardoned...)
+	if one.allow == noRule {
+		j.found = append(j.found, one.limits...)
+	} else {
+		j.pardoned = append(j.pardoned, one.limits...)
+	}
+	switch {
+	case first:
+		j.allow = one.allow
+	case one.allow == noRule, j.allow == noRule:
+		j.allow = noRule
+	default:
+		j.allow = min(j.allow, one.allow)
+	}
 }
 
 // confinement finds a session that is less confined than the policy wants.
@@ -106,30 +151,42 @@ func add(a, b int64) int64 {
 }
 
 // settle makes the verdict out of everything that was found.
-func settle(found []finding, p Policy) change.Verdict {
-	found = slices.Clone(found)
-	sortFindings(found)
+func (j judged) settle(p Policy) change.Verdict {
+	counts := slices.Clone(j.found)
+	if j.allow == noRule {
+		counts = append(counts, j.limits...)
+	}
+	told := slices.Concat(j.found, j.limits, j.pardoned)
+	sortFindings(counts)
+	sortFindings(told)
 	v := change.Verdict{Tier: change.T2, Reasons: []change.Reason{}}
-	for _, f := range found {
+	for _, f := range told {
 		v.Tier = max(v.Tier, f.tier) // "T0" to "T4"
 	}
 	for _, r := range orderedReasons() {
-		if clause := clauses(found, r); clause != "" {
+		if clause := clauses(told, r); clause != "" {
 			v.Reasons = append(v.Reasons, r)
 			v.Why = append(v.Why, clause)
 		}
 	}
 	v.Risk = risk(v)
-	v.Outcome, v.SettledBy = decide(found, p.Mode)
-	if v.SettledBy == "mode" {
+	allowed := ""
+	if j.allow != noRule {
+		allowed = p.Rules[j.allow].by()
+	}
+	v.Outcome, v.SettledBy = decide(counts, p.Mode, allowed)
+	switch {
+	case v.SettledBy == "mode":
 		v.Why = append(v.Why, modeClause(v, p))
+	case v.Outcome == change.Auto && allowed != "":
+		v.Why = append(v.Why, fmt.Sprintf("a rule lets it pass (%s)", p.Rules[j.allow].Source))
 	}
 	return v
 }
 
-// decide applies the order of precedence: a refusal, a ceiling of mode deny, what always asks, the mode, the envelope.
-// Found is sorted.
-func decide(found []finding, mode change.Mode) (change.Outcome, string) {
+// decide applies the order of precedence: a refusal, a ceiling of mode deny, what always asks, a rule that allows all of
+// it, the mode, the envelope. Found is sorted; allowed names the rule, or is empty.
+func decide(found []finding, mode change.Mode, allowed string) (change.Outcome, string) {
 	floor := change.Auto
 	if len(found) > 0 {
 		floor = found[0].floor
@@ -143,6 +200,8 @@ func decide(found []finding, mode change.Mode) (change.Outcome, string) {
 		return change.Ask, found[0].by
 	case mode == change.ModeYolo:
 		return change.Auto, "mode"
+	case allowed != "":
+		return change.Auto, allowed
 	case mode != change.ModeAuto:
 		return change.Ask, "mode"
 	case len(found) > 0:

@@ -75,6 +75,7 @@ func anyPolicy() *rapid.Generator[Policy] {
 		p.SessionBytes = rapid.Int64Min(0).Draw(t, "session bytes")
 		p.RequireSandbox = rapid.Bool().Draw(t, "require sandbox")
 		p.Protect = rapid.SliceOfN(protects(), 0, 2).Draw(t, "protect")
+		p.Rules = rapid.SliceOfN(anyRule(), 0, 4).Draw(t, "rules")
 		return p
 	})
 }
@@ -97,7 +98,8 @@ func TestJudgeIsTotal(t *testing.T) {
 				t.Fatalf("incomplete: %+v", v)
 			}
 			clauses := len(v.Reasons)
-			if v.SettledBy == "mode" {
+			allowed := v.Outcome == change.Auto && strings.HasPrefix(v.SettledBy, "rule:")
+			if v.SettledBy == "mode" || allowed {
 				clauses++
 			}
 			if len(v.Why) != clauses || slices.Contains(v.Why, "") {
@@ -108,7 +110,10 @@ func TestJudgeIsTotal(t *testing.T) {
 			}) || len(slices.Compact(slices.Clone(v.Reasons))) != len(v.Reasons) {
 				t.Fatalf("reasons out of order: %v", v.Reasons)
 			}
-			if v.Outcome == change.Auto && p.Mode != change.ModeYolo && (len(v.Reasons) > 0 || v.Tier > change.T2 || p.Mode != change.ModeAuto) {
+			if v.Outcome == change.Auto && p.Mode == change.ModeDeny {
+				t.Fatalf("passes in mode deny: %+v", v)
+			}
+			if len(p.Rules) == 0 && v.Outcome == change.Auto && p.Mode != change.ModeYolo && (len(v.Reasons) > 0 || v.Tier > change.T2 || p.Mode != change.ModeAuto) {
 				t.Fatalf("lands by itself: %+v in mode %q", v, p.Mode)
 			}
 			if v.Outcome == change.Auto && slices.Contains(v.Reasons, change.Unclassified) {
