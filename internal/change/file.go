@@ -17,6 +17,11 @@ const (
 	OpRetype    Op = "retype"
 )
 
+// Ops returns every op there is.
+func Ops() []Op {
+	return []Op{OpCreate, OpEdit, OpOverwrite, OpDelete, OpRename, OpCopy, OpChmod, OpSymlink, OpRetype}
+}
+
 // FileState says what became of one file change of a set.
 type FileState string
 

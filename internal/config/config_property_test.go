@@ -41,6 +41,10 @@ func files() *rapid.Generator[string] {
 			}
 			fmt.Fprintf(&b, "%s = %s\n", k.name, value)
 		}
+		for range rapid.IntRange(0, 3).Draw(t, "rules") {
+			fmt.Fprintf(&b, "[[rule]]\npaths = ['%s']\naction = '%s'\n",
+				rapid.SampledFrom([]string{"a", "b/", "**"}).Draw(t, "path"), rapid.SampledFrom([]string{"allow", "ask", "deny"}).Draw(t, "action"))
+		}
 		return b.String()
 	})
 }
@@ -68,6 +72,12 @@ func looser(a, b Config) string {
 			return "protect"
 		}
 	}
+	// What is added behind the rules that were there asks or denies.
+	n := len(a.Policy.Rules)
+	if len(b.Policy.Rules) < n || !slices.Equal(ruleLines(a.Policy.Rules), ruleLines(b.Policy.Rules[:n])) ||
+		slices.ContainsFunc(b.Policy.Rules[n:], func(r tiers.Rule) bool { return r.Action == tiers.ActionAllow }) {
+		return "rules"
+	}
 	return ""
 }
 
@@ -93,13 +103,17 @@ func TestRepositoryNeverLoosens(t *testing.T) {
 				t.Fatalf("incomplete notice: %+v", n)
 			}
 		}
-		// The order of the two does not matter for what holds.
+		// The order of the two does not matter for what holds. Nor does it for their rules, of which none allows.
 		swapped, _, err := Load(Sources{
 			User: Source{"config.toml", []byte(own)}, Repository: Source{LocalFile, []byte(local)}, Local: Source{RepositoryFile, []byte(theirs)},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
+		if len(with.Policy.Rules) != len(swapped.Policy.Rules) {
+			t.Fatalf("the order of a repository's files matters: %+v, %+v", with.Policy.Rules, swapped.Policy.Rules)
+		}
+		with.Policy.Rules, swapped.Policy.Rules = nil, nil
 		if looser(with, swapped)+looser(swapped, with) != "" && len(with.Policy.Protect) == len(swapped.Policy.Protect) {
 			t.Fatalf("the order of a repository's files matters: %+v, %+v", with, swapped)
 		}
@@ -122,6 +136,7 @@ func TestLoadUserProperty(t *testing.T) {
 func FuzzLoad(f *testing.F) {
 	f.Add(string(Template()))
 	f.Add(everything)
+	f.Add(threeRules)
 	for _, seed := range []string{
 		"mode = 'auto'\n[auto]\nmax_bytes = 5", "[protect]\npaths = [\"a\", 'b', '''c''', \"\"\"d\\\"\"\"\"]", "[[rule]]\npaths = []", "auto = { max_files = 3 } # x",
 		"a = [ { b = 1 }, [2] ]", "[a]\n[a.b]\nc = 1979-05-27 07:32:00Z", "\ufeffversion = 1", "mode = \"\\u0061uto\"", "a.\"b\" = 1", "mode = 'x",
@@ -152,6 +167,7 @@ func FuzzLoad(f *testing.F) {
 // FuzzLocate compares the walk with the decoder: of a text that both read, both must find the same keys.
 func FuzzLocate(f *testing.F) {
 	f.Add(everything)
+	f.Add(threeRules)
 	f.Add("a = [\n1, {b = 2, c = [3]}\n]\n[d.e]\nf.g = 'x' # y\n[[h]]\ni = \"\"\"\n\"\"\"")
 	f.Add("a = 1979-05-27 07:32:00\nb = inf\nc = +1e5")
 	f.Fuzz(func(t *testing.T, text string) {

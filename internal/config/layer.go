@@ -22,6 +22,8 @@ type layer struct {
 	file string
 	// entries are the settings of the file, by name.
 	entries map[string]entry
+	// rules are its rules, in their order.
+	rules []ruleEntry
 }
 
 // entry is one setting as a file gives it.
@@ -95,18 +97,21 @@ func explain(err error) (point, string, string) {
 
 // check compares what was decoded with the settings there are, in the order of the file.
 func check(file string, tree map[string]any, found []located) (layer, error) {
-	known := map[string]key{}
-	for _, k := range keys() {
-		known[k.name] = k
-	}
 	l := layer{file: file, entries: map[string]entry{}}
 	seen := 0
+	lastOf := newest{}
 	for _, f := range found {
-		value, there := lookUp(tree, f.key)
+		value, there := lastOf.lookUp(tree, f)
 		if !there {
 			return layer{}, f.wrong(file, "cannot be told apart from another key")
 		}
-		k, ok := known[f.name()]
+		if f.name() == tableRule {
+			if err := l.beginRule(f, value); err != nil {
+				return layer{}, err
+			}
+			continue
+		}
+		into, k, ok := l.fields(f)
 		if !ok {
 			if err := checkTable(file, f, value); err != nil {
 				return layer{}, err
@@ -114,24 +119,33 @@ func check(file string, tree map[string]any, found []located) (layer, error) {
 			continue
 		}
 		seen++
-		if is, should := kindOf(value), k.kind; is != should && (is != "array" || should != kindStrings) {
-			return layer{}, f.wrong(file, fmt.Sprintf("expected %s, found %s", article(should), article(is)))
-		}
 		e := entry{file: file, value: value, at: f.at, items: f.items}
-		if err := checkValue(k, e); err != nil {
-			var item *itemError
-			if errors.As(err, &item) && item.index < len(f.items) {
-				f.at = f.items[item.index]
-			}
-			return layer{}, f.wrong(file, err.Error())
+		if err := checkEntry(k, e, f); err != nil {
+			return layer{}, err
 		}
-		l.entries[k.name] = e
+		into[k.name] = e
 	}
 	if seen != leaves(tree) {
 		// What was located and what was decoded are not the same settings, so places and values cannot be trusted.
 		return layer{}, &Error{File: file, Problem: "cannot be read reliably; write one setting a line"}
 	}
-	return l, nil
+	return l, l.finishRules()
+}
+
+// checkEntry says what is wrong with a setting, and where.
+func checkEntry(k key, e entry, f located) error {
+	if is, should := kindOf(e.value), k.kind; is != should && (is != "array" || should != kindStrings) {
+		return f.wrong(e.file, fmt.Sprintf("expected %s, found %s", article(should), article(is)))
+	}
+	err := checkValue(k, e)
+	if err == nil {
+		return nil
+	}
+	var item *itemError
+	if errors.As(err, &item) && item.index < len(f.items) {
+		f.at = f.items[item.index]
+	}
+	return f.wrong(e.file, err.Error())
 }
 
 func checkValue(k key, e entry) error {
@@ -156,6 +170,9 @@ func checkTable(file string, f located, value any) error {
 			return f.wrong(file, "is not supported by this version of correx, which uses no policy that it reads only in part")
 		}
 	}
+	if slices.ContainsFunc(ruleKeys(), func(k key) bool { return k.name == name }) {
+		return f.wrong(file, "stands in no rule; write it below [[rule]]")
+	}
 	for _, k := range keys() {
 		table, _, inside := strings.Cut(k.name, ".")
 		if !inside || table != name {
@@ -174,21 +191,25 @@ func checkTable(file string, f located, value any) error {
 	return err
 }
 
-// lookUp finds the value of a key in what was decoded.
-func lookUp(tree map[string]any, key []string) (any, bool) {
+// newest counts how many tables of each array of tables a walk has come past.
+type newest map[string]int
+
+// lookUp finds the value of a key in what was decoded. In an array of tables it is the table that the walk stands in.
+func (n newest) lookUp(tree map[string]any, f located) (any, bool) {
+	if f.array {
+		n[f.name()]++
+	}
 	var value any = tree
-	for _, part := range key {
+	for i, part := range f.key {
 		switch table := value.(type) {
 		case map[string]any:
 			value = table[part]
 		case []map[string]any:
-			// The elements of an array of tables are told apart by nobody: no setting is one.
-			value = nil
-			for _, t := range table {
-				if v, ok := t[part]; ok {
-					value = v
-				}
+			at := n[strings.Join(f.key[:i], ".")]
+			if at == 0 || at > len(table) {
+				return table, true // tables inside a list: the list itself is what is wrong
 			}
+			value = table[at-1][part]
 		case []any:
 			return table, true // inside a list: the list itself is what is wrong
 		default:
@@ -205,9 +226,14 @@ func lookUp(tree map[string]any, key []string) (any, bool) {
 func leaves(tree map[string]any) int {
 	n := 0
 	for _, value := range tree {
-		if table, ok := value.(map[string]any); ok {
+		switch table := value.(type) {
+		case map[string]any:
 			n += leaves(table)
-		} else {
+		case []map[string]any:
+			for _, one := range table {
+				n += leaves(one)
+			}
+		default:
 			n++
 		}
 	}
@@ -250,6 +276,7 @@ func (l layer) replace(c *Config) {
 			c.Policy.Source[k.name] = place(l.file, e.at.line)
 		}
 	}
+	l.replaceRules(c)
 }
 
 // tighten puts into c what makes it stricter and tells of the rest.
@@ -279,6 +306,7 @@ func (l layer) tighten(c *Config) []Notice {
 			notices = append(notices, Notice{File: l.file, Line: e.at.line, Key: k.name, Text: text})
 		}
 	}
+	notices = append(notices, l.tightenRules(c)...)
 	slices.SortStableFunc(notices, func(a, b Notice) int { return cmp.Compare(a.Line, b.Line) })
 	return notices
 }

@@ -23,6 +23,8 @@ type located struct {
 	key   []string
 	at    point
 	items []point
+	// array is set for the header of one table of an array, in double brackets.
+	array bool
 }
 
 // name returns the key as it is written in a file.
@@ -144,7 +146,7 @@ func (l *locator) statement() bool {
 			return false
 		}
 		l.table = name
-		l.found = append(l.found, located{key: name, at: l.here(start)})
+		l.found = append(l.found, located{key: name, at: l.here(start), array: closing == "]]"})
 	} else if !l.pair(l.table, 0) {
 		return false
 	}

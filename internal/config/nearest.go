@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // nearest returns the known key or table that name resembles most, or "" where none comes close.
 func nearest(name string) string {
@@ -16,7 +19,7 @@ func nearest(name string) string {
 		}
 	}
 	lastOfName := name[strings.LastIndexByte(name, '.')+1:]
-	for _, k := range keys() {
+	for _, k := range slices.Concat(keys(), ruleKeys()) {
 		consider(k.name, distance(name, k.name))
 		table, last, inside := strings.Cut(k.name, ".")
 		if !inside {

@@ -23,6 +23,7 @@ func Template() []byte {
 		}
 		if k.own && !own {
 			own = true
+			b.WriteString(ruleTemplate)
 			b.WriteString(`
 # The settings below count only in your own file, $XDG_CONFIG_HOME/correx/config.toml, never in a repository.
 `)
@@ -41,3 +42,14 @@ func Template() []byte {
 	}
 	return []byte(b.String())
 }
+
+// ruleTemplate explains rules. No rule is a default, so it shows one that could be.
+const ruleTemplate = `
+# Rules about single paths and ops, as many as are wanted, each below a line of its own. A rule that denies always counts;
+# of the others the last one that matches. Here a rule can ask or deny; "allow" counts only in your own file.
+#   [[rule]]
+#   paths = ["docs/", "*.md"]
+#   ops = ["delete", "rename"]
+#   action = "ask"
+# Ops: create edit overwrite delete rename copy chmod symlink retype; without ops a rule is about all of them.
+`

@@ -1,0 +1,131 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/tiers"
+)
+
+// tableRule is the name of the array of tables that rules stand in.
+const tableRule = "rule"
+
+// ruleEntry is one [[rule]] table of a file.
+type ruleEntry struct {
+	at located
+	// fields are its settings, by name; rule is what they come to.
+	fields map[string]entry
+	rule   tiers.Rule
+}
+
+// ruleKeys returns the settings of a rule.
+func ruleKeys() []key {
+	return []key{
+		{name: "rule.paths", kind: kindStrings, check: func(v any) error { return some(v, checkPatterns(v)) }},
+		{name: "rule.ops", kind: kindStrings, check: func(v any) error { return some(v, checkOps(v)) }},
+		{name: "rule.action", kind: kindString, check: oneOf(string(tiers.ActionAllow), string(tiers.ActionAsk), string(tiers.ActionDeny))},
+	}
+}
+
+// some adds to what is wrong with the elements of an array that it has none: nobody writes a rule to name nothing.
+func some(v any, err error) error {
+	if len(v.([]any)) == 0 {
+		return fmt.Errorf("names nothing; leave the rule out, or say what it is about")
+	}
+	return err
+}
+
+func checkOps(value any) error {
+	var known []string
+	for _, op := range change.Ops() {
+		known = append(known, string(op))
+	}
+	for i, v := range value.([]any) {
+		if err := oneOf(known...)(v); err != nil {
+			return &itemError{i, err}
+		}
+	}
+	return nil
+}
+
+// beginRule starts the rule whose header stands at f.
+func (l *layer) beginRule(f located, value any) error {
+	if !f.array {
+		is := kindOf(value)
+		return f.wrong(l.file, fmt.Sprintf("expected [[rule]] with a rule's settings below it, found %s", article(is)))
+	}
+	if len(l.rules) == maxPatterns {
+		return f.wrong(l.file, fmt.Sprintf("stands here more than %d times", maxPatterns))
+	}
+	l.rules = append(l.rules, ruleEntry{at: f, fields: map[string]entry{}})
+	return nil
+}
+
+// finishRules makes rules of the tables that were read.
+func (l *layer) finishRules() error {
+	patterns := 0
+	for i := range l.rules {
+		e := &l.rules[i]
+		for _, name := range []string{"rule.paths", "rule.action"} {
+			if _, ok := e.fields[name]; !ok {
+				return e.at.wrong(l.file, fmt.Sprintf("has no %q", strings.TrimPrefix(name, "rule.")))
+			}
+		}
+		paths := texts(e.fields["rule.paths"].value)
+		if patterns += len(paths); patterns > maxPatterns {
+			return e.at.wrong(l.file, fmt.Sprintf("brings the patterns of all rules to %d, at most %d are allowed", patterns, maxPatterns))
+		}
+		e.rule = tiers.Rule{Action: tiers.Action(e.fields["rule.action"].value.(string)), Source: place(l.file, e.at.at.line)}
+		for _, text := range paths {
+			p, err := tiers.ParsePattern(text)
+			if err != nil {
+				return e.at.wrong(l.file, err.Error())
+			}
+			e.rule.Paths = append(e.rule.Paths, p)
+		}
+		if ops, ok := e.fields["rule.ops"]; ok {
+			for _, op := range texts(ops.value) {
+				e.rule.Ops = append(e.rule.Ops, change.Op(op))
+			}
+		}
+	}
+	return nil
+}
+
+// fields returns where the settings of f belong, and which setting it is; for a setting of a rule in the rule it stands in.
+func (l *layer) fields(f located) (map[string]entry, key, bool) {
+	isNamed := func(k key) bool { return k.name == f.name() }
+	if list := keys(); slices.ContainsFunc(list, isNamed) {
+		return l.entries, list[slices.IndexFunc(list, isNamed)], true
+	}
+	list := ruleKeys()
+	i := slices.IndexFunc(list, isNamed)
+	if i < 0 || len(l.rules) == 0 {
+		return nil, key{}, false
+	}
+	return l.rules[len(l.rules)-1].fields, list[i], true
+}
+
+// replaceRules puts every rule of l into c.
+func (l layer) replaceRules(c *Config) {
+	for _, e := range l.rules {
+		c.Policy.Rules = append(c.Policy.Rules, e.rule)
+	}
+}
+
+// tightenRules puts into c the rules that ask or deny, and tells of the others.
+func (l layer) tightenRules(c *Config) []Notice {
+	var notices []Notice
+	for _, e := range l.rules {
+		if e.rule.Action != tiers.ActionAllow {
+			c.Policy.Rules = append(c.Policy.Rules, e.rule)
+			continue
+		}
+		notices = append(notices, Notice{
+			File: l.file, Line: e.at.at.line, Key: tableRule, Text: `action "allow" would loosen what holds without it, so it is left out`,
+		})
+	}
+	return notices
+}
