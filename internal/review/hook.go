@@ -316,7 +316,7 @@ func (m *hookMessage) rule() {
 		if b.Verdict.SettledBy == "" || m.word(b) == wordRejected {
 			continue
 		}
-		line := "rule: " + cutRight(escapeASCII(b.Verdict.SettledBy), 48)
+		line := "rule: " + cutRight(escapeASCII(strings.TrimPrefix(b.Verdict.SettledBy, "rule:")), 48)
 		if len(m.sets) > 0 {
 			line += fmt.Sprintf(" - details: correx show %d", m.sets[0])
 		}
