@@ -26,6 +26,12 @@ type Result struct {
 // the first decisive thing: a key of the configuration such as "auto.max_files" or "mode", "rule:" and the file and line of
 // a rule, "protect:" and a pattern, or "envelope", "outside_repository", "submodule" or "unclassified" for what is built in.
 func Judge(f Facts, p Policy) Result {
+	r, _ := judge(f, p)
+	return r
+}
+
+// judge is Judge, with what was found about the whole set.
+func judge(f Facts, p Policy) (Result, judged) {
 	r := Result{Files: make([]change.Verdict, len(f.Files))}
 	confined := confinement(f, p)
 	all := judged{found: slices.Clone(confined), allow: noRule}
@@ -49,7 +55,7 @@ func Judge(f Facts, p Policy) Result {
 		all.limits = append(sizes(files, bytes, f.Used, p), together(files, p)...)
 	}
 	r.Verdict = all.settle(p)
-	return r
+	return r, all
 }
 
 // noRule is the index of no rule.

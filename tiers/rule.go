@@ -151,35 +151,33 @@ func (r Rule) covers(f FileFacts, at []reached, extra []Protect) bool {
 type ruled struct {
 	// found has a finding for every deny that holds, and for an ask that is the last word.
 	found []finding
-	// allow is the index of the allow that is the last word, or noRule.
-	allow int
+	// last is the index of the ask or allow that is the last word, or noRule; allow is the same if it allows.
+	last, allow int
 }
 
 // underRules asks the rules about one file change: each deny that holds counts, and of the others the last that holds.
 func underRules(f FileFacts, p Policy) ruled {
-	out := ruled{allow: noRule}
+	out := ruled{last: noRule, allow: noRule}
 	if len(p.Rules) == 0 {
 		return out
 	}
 	at := spellEnds(f)
-	last := noRule
 	for i, r := range p.Rules {
 		switch {
 		case !r.holds(f, at, p.Protect):
-		case r.Action == ActionAllow, r.Action == ActionAsk:
-			last = i
+		case r.known() != ActionDeny:
+			out.last = i
 		default:
-			// A deny; an action that is not known is none that lets pass.
 			why := fmt.Sprintf("a rule denies it (%s)", r.Source)
 			out.found = append(out.found, finding{change.RuleDeny, change.T2, change.Deny, r.by(), why})
 		}
 	}
 	switch {
-	case last == noRule:
-	case p.Rules[last].Action == ActionAllow:
-		out.allow = last
+	case out.last == noRule:
+	case p.Rules[out.last].Action == ActionAllow:
+		out.allow = out.last
 	default:
-		r := p.Rules[last]
+		r := p.Rules[out.last]
 		out.found = append(out.found, finding{change.RuleAsk, change.T2, change.Ask, r.by(), fmt.Sprintf("a rule asks about it (%s)", r.Source)})
 	}
 	return out

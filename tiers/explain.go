@@ -1,0 +1,171 @@
+package tiers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/correx/correx/internal/change"
+)
+
+// Step is one thing that Judge looks at.
+type Step struct {
+	// Name is what Verdict.SettledBy would call it.
+	Name string
+	// Source is where it is written, as "file:line"; empty for what is built in.
+	Source string
+	// Says is what it says, for a person.
+	Says string
+	// Result is what came of it: "ask" or "deny" for what holds, "allow" for what lets pass, "overruled" for a rule or a limit
+	// that another rule has the last word over, "no match" for one that does not hold.
+	Result string
+	// Settled is set for the one step that settled the verdict.
+	Settled bool
+}
+
+// The results of a step besides the actions of rules.
+const (
+	resultNone      = "no match"
+	resultOverruled = "overruled"
+)
+
+// Explain returns the result of Judge, and every rule, protection and limit that was looked at, in the order in which they
+// count: refusals, what always asks, rules that ask or allow, the mode, the limits. Exactly one step settled it.
+func Explain(f Facts, p Policy) (Result, []Step) {
+	r, all := judge(f, p)
+	told := slices.Concat(all.found, all.limits, all.pardoned)
+	sortFindings(told)
+	e := explainer{facts: f, policy: p, all: all}
+	e.findings(told, change.Deny)
+	e.rules(ActionDeny)
+	if p.Mode == change.ModeDeny {
+		e.mode(r.Verdict)
+	}
+	e.findings(told, change.Ask)
+	e.rules(ActionAsk, ActionAllow)
+	if p.Mode != change.ModeDeny {
+		e.mode(r.Verdict)
+	}
+	e.findings(told, change.Auto)
+	e.limits(told)
+	for i, s := range e.steps {
+		if s.Name == r.SettledBy && s.Result != resultNone && s.Result != resultOverruled {
+			e.steps[i].Settled = true
+			break
+		}
+	}
+	return r, e.steps
+}
+
+// explainer collects steps.
+type explainer struct {
+	facts  Facts
+	policy Policy
+	all    judged
+	steps  []Step
+}
+
+// limitKeys are the settings of the envelope that are numbers.
+func limitKeys() []string {
+	return []string{"auto.max_bytes", "auto.max_files", "auto.session_files", "auto.session_bytes"}
+}
+
+// findings adds what was found that has the given floor, each once. Rules and numbers have steps of their own.
+func (e *explainer) findings(told []finding, floor change.Outcome) {
+	var seen []Step
+	for _, f := range told {
+		if f.floor != floor || strings.HasPrefix(f.by, "rule:") || slices.Contains(limitKeys(), f.by) {
+			continue
+		}
+		s := Step{Name: f.by, Source: e.policy.Source[f.by], Says: f.why, Result: string(floor)}
+		if floor == change.Auto {
+			s.Result = e.weighed(f)
+		}
+		if !slices.Contains(seen, s) {
+			seen = append(seen, s)
+		}
+	}
+	e.steps = append(e.steps, seen...)
+}
+
+// weighed says what came of a finding that asks unless something lets it pass.
+func (e *explainer) weighed(f finding) string {
+	if slices.Contains(e.all.found, f) || (e.all.allow == noRule && slices.Contains(e.all.limits, f)) {
+		return string(change.Ask)
+	}
+	return resultOverruled
+}
+
+// rules adds the rules with one of the given actions, in their order.
+func (e *explainer) rules(actions ...Action) {
+	for i, r := range e.policy.Rules {
+		if !slices.Contains(actions, r.known()) {
+			continue
+		}
+		s := Step{Name: r.by(), Source: r.Source, Says: r.String(), Result: resultNone}
+		for _, file := range e.facts.Files {
+			switch {
+			case !r.holds(file, spellEnds(file), e.policy.Protect):
+			case r.known() == ActionDeny, underRules(file, e.policy).last == i:
+				s.Result = string(r.known())
+			case s.Result == resultNone:
+				s.Result = resultOverruled
+			}
+		}
+		e.steps = append(e.steps, s)
+	}
+}
+
+// mode adds the step of the mode.
+func (e *explainer) mode(v change.Verdict) {
+	s := Step{Name: "mode", Source: e.policy.Source["mode"], Says: modeClause(v, e.policy), Result: string(v.Outcome)}
+	if v.SettledBy != "mode" {
+		s.Says, s.Result = fmt.Sprintf("mode %s", e.policy.Mode), "not decisive"
+	}
+	e.steps = append(e.steps, s)
+}
+
+// limits adds the numbers of the envelope, and the envelope as a whole where all is inside.
+func (e *explainer) limits(told []finding) {
+	p := e.policy
+	values := map[string]int64{
+		"auto.max_bytes": p.MaxBytes, "auto.max_files": int64(p.MaxFiles),
+		"auto.session_files": int64(p.SessionFiles), "auto.session_bytes": p.SessionBytes,
+	}
+	for _, key := range limitKeys() {
+		s := Step{Name: key, Source: p.Source[key], Says: "limit " + thousands(values[key]), Result: resultNone}
+		for _, f := range told {
+			if f.by == key && s.Result != string(change.Ask) {
+				s.Says, s.Result = f.why, e.weighed(f)
+			}
+		}
+		e.steps = append(e.steps, s)
+	}
+	if v := e.all.settle(p); v.Outcome == change.Auto && v.SettledBy == byEnvelope {
+		e.steps = append(e.steps, Step{Name: byEnvelope, Says: "small, and can be undone", Result: string(change.Auto)})
+	}
+}
+
+// known returns the action that the rule has in effect: one that is not known denies.
+func (r Rule) known() Action {
+	if r.Action == ActionAllow || r.Action == ActionAsk {
+		return r.Action
+	}
+	return ActionDeny
+}
+
+// String returns the rule in one line: "deny edit, delete of db/migrations/".
+func (r Rule) String() string {
+	var ops, paths []string
+	for _, op := range r.Ops {
+		ops = append(ops, string(op))
+	}
+	for _, p := range r.Paths {
+		paths = append(paths, fmt.Sprintf("%q", p.String()))
+	}
+	what := "every op"
+	if len(ops) > 0 {
+		what = strings.Join(ops, ", ")
+	}
+	return fmt.Sprintf("%s %s of %s", r.Action, what, strings.Join(paths, ", "))
+}
