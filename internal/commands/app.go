@@ -84,9 +84,9 @@ func (a *application) build() *cli.App {
 	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return err }
 	app.Flags = []cli.Flag{&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`"}}
 	app.Commands = []*cli.Command{
-		a.statusCommand(), a.showCommand(), a.diffCommand(), a.undoCommand(), a.redoCommand(), a.logCommand(),
+		a.statusCommand(), a.showCommand(), a.diffCommand(), a.undoCommand(), a.redoCommand(), a.logCommand(), a.explainCommand(),
 		a.approveCommand(), a.rejectCommand(), a.skipCommand(), a.modeCommand(),
-		a.shadowCommand(), a.submitCommand(), a.waitCommand(), a.explainCommand(),
+		a.shadowCommand(), a.submitCommand(), a.waitCommand(),
 		a.initCommand(), a.checkCommand(), a.hooksCommand(), a.hookCommand(), a.doctorCommand(), a.fsckCommand(), a.demoCommand(),
 	}
 	app.Action = func(c *cli.Context) error { return cli.ShowAppHelp(c) }

@@ -22,27 +22,46 @@ import (
 
 func (a *application) explainCommand() *cli.Command {
 	return a.define(&cli.Command{
-		Name: "explain", Category: groupAgents, ArgsUsage: "-- CMD…", Usage: "say what tier a shell command has, and why",
-		Description: "Runs and writes nothing. One word behind -- is read as a line for bash, several are the words of one command.\n" +
-			"Each part that may run is graded; the highest tier counts. What is not known, or not readable, always asks.\n" +
+		Name: "explain", Category: groupEveryday, ArgsUsage: "PATH | ID | -- CMD…", Usage: "say what policy makes of a path, a change set or a shell command, and why",
+		Description: "A path is judged as if its file were edited, or created, by no byte; a number is a change set. Every rule and limit\n" +
+			"is listed in the order in which they count, with file and line, and which settled it.\n" +
+			"One word behind -- is read as a line for bash, several are the words of one command. Each part that may run is\n" +
+			"graded; the highest tier counts. What is not known, or not readable, always asks.\n" +
 			"--batch reads a JSON object a line, {\"command\":…,\"root\":…,\"cwd\":…,\"home\":…} (only command is required),\n" +
-			"and answers an object a line. A line that is no such object is answered with an error, and the exit status is 2.\n\n" +
-			"   correx explain -- 'git status && rm -rf build'\n   correx explain --batch < commands.jsonl\n\n" +
+			"and answers an object a line. A line that is no such object is answered with an error, and the exit status is 2.\n" +
+			"Runs and writes nothing.\n\n" +
+			"   correx explain --op delete src/main.go\n   correx explain 12\n   correx explain -- 'git status && rm -rf build'\n" +
+			"   correx explain --batch < commands.jsonl\n\n" +
 			exitHelp(codeDone, codeFailed, codeUsage, codeCorrupt),
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "batch", Usage: "grade the commands on standard input, a JSON object a line"}},
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "op", Usage: "judge `OP`: create, edit, overwrite, delete or chmod"},
+			&cli.BoolFlag{Name: "batch", Usage: "grade the commands on standard input, a JSON object a line"},
+		},
 	}, runExplain)
 }
 
 func runExplain(ctx context.Context, c call) (*reply, error) {
-	const hint = "correx explain -- 'git status'"
-	if c.Bool("batch") {
-		if c.NArg() > 0 {
-			return nil, &gate.UsageError{Problem: "--batch takes its commands from standard input", Hint: "correx explain --batch < commands.jsonl"}
-		}
-		return explainEach(ctx, c)
+	isCommand := slices.Contains(c.env.Args, "--")
+	if (isCommand || c.Bool("batch")) && c.IsSet("op") {
+		return nil, &gate.UsageError{Problem: "--op goes with a path", Hint: "correx explain --help"}
 	}
-	if c.NArg() == 0 || !slices.Contains(c.env.Args, "--") {
-		return nil, &gate.UsageError{Problem: "say which command, behind --", Hint: hint}
+	switch {
+	case c.Bool("batch") && c.NArg() > 0:
+		return nil, &gate.UsageError{Problem: "--batch takes its commands from standard input", Hint: "correx explain --batch < commands.jsonl"}
+	case c.Bool("batch"):
+		return explainEach(ctx, c)
+	case isCommand:
+		return explainLine(ctx, c)
+	case c.NArg() != 1:
+		return nil, &gate.UsageError{Problem: "name one path, one change set, or one command behind --", Hint: "correx explain --help"}
+	}
+	return explainChange(ctx, c)
+}
+
+// explainLine explains the command behind --.
+func explainLine(ctx context.Context, c call) (*reply, error) {
+	if c.NArg() == 0 {
+		return nil, &gate.UsageError{Problem: "say which command, behind --", Hint: "correx explain -- 'git status'"}
 	}
 	in, mode, words, err := surroundings(ctx, c, true)
 	if err != nil {
