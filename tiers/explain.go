@@ -35,7 +35,7 @@ func Explain(f Facts, p Policy) (Result, []Step) {
 	r, all := judge(f, p)
 	told := slices.Concat(all.found, all.limits, all.pardoned)
 	sortFindings(told)
-	e := explainer{facts: f, policy: p, all: all}
+	e := explainer{policy: p, all: all, ruled: ruleResults(f, p)}
 	e.findings(told, change.Deny)
 	e.rules(ActionDeny)
 	if p.Mode == change.ModeDeny {
@@ -59,10 +59,11 @@ func Explain(f Facts, p Policy) (Result, []Step) {
 
 // explainer collects steps.
 type explainer struct {
-	facts  Facts
 	policy Policy
 	all    judged
-	steps  []Step
+	// ruled has the result of each rule.
+	ruled []string
+	steps []Step
 }
 
 // limitKeys are the settings of the envelope that are numbers.
@@ -96,23 +97,32 @@ func (e *explainer) weighed(f finding) string {
 	return resultOverruled
 }
 
+// ruleResults says of each rule what came of it.
+func ruleResults(f Facts, p Policy) []string {
+	results := make([]string, len(p.Rules))
+	for i := range results {
+		results[i] = resultNone
+	}
+	for _, file := range f.Files {
+		ruled := underRules(file, p)
+		for _, i := range ruled.held {
+			switch action := p.Rules[i].known(); {
+			case action == ActionDeny, ruled.last == i:
+				results[i] = string(action)
+			case results[i] == resultNone:
+				results[i] = resultOverruled
+			}
+		}
+	}
+	return results
+}
+
 // rules adds the rules with one of the given actions, in their order.
 func (e *explainer) rules(actions ...Action) {
 	for i, r := range e.policy.Rules {
-		if !slices.Contains(actions, r.known()) {
-			continue
+		if slices.Contains(actions, r.known()) {
+			e.steps = append(e.steps, Step{Name: r.by(), Source: r.Source, Says: r.String(), Result: e.ruled[i]})
 		}
-		s := Step{Name: r.by(), Source: r.Source, Says: r.String(), Result: resultNone}
-		for _, file := range e.facts.Files {
-			switch {
-			case !r.holds(file, spellEnds(file), e.policy.Protect):
-			case r.known() == ActionDeny, underRules(file, e.policy).last == i:
-				s.Result = string(r.known())
-			case s.Result == resultNone:
-				s.Result = resultOverruled
-			}
-		}
-		e.steps = append(e.steps, s)
 	}
 }
 

@@ -140,7 +140,10 @@ func (r Rule) covers(f FileFacts, at []reached, extra []Protect) bool {
 		if slices.ContainsFunc(r.Paths, func(p Pattern) bool { return p.Match(e.path) }) {
 			continue
 		}
-		if _, protected := Protects(e.path, extra); protected || !e.source {
+		if !e.source {
+			return false
+		}
+		if _, protected := Protects(e.path, extra); protected {
 			return false
 		}
 	}
@@ -151,6 +154,8 @@ func (r Rule) covers(f FileFacts, at []reached, extra []Protect) bool {
 type ruled struct {
 	// found has a finding for every deny that holds, and for an ask that is the last word.
 	found []finding
+	// held has the indexes of all rules that hold, in their order.
+	held []int
 	// last is the index of the ask or allow that is the last word, or noRule; allow is the same if it allows.
 	last, allow int
 }
@@ -163,9 +168,12 @@ func underRules(f FileFacts, p Policy) ruled {
 	}
 	at := spellEnds(f)
 	for i, r := range p.Rules {
-		switch {
-		case !r.holds(f, at, p.Protect):
-		case r.known() != ActionDeny:
+		if !r.holds(f, at, p.Protect) {
+			continue
+		}
+		out.held = append(out.held, i)
+		switch r.known() {
+		case ActionAllow, ActionAsk:
 			out.last = i
 		default:
 			why := fmt.Sprintf("a rule denies it (%s)", r.Source)

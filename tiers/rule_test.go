@@ -236,3 +236,18 @@ func TestRulesAllowOnlyWhatTheyName(t *testing.T) {
 		}
 	})
 }
+
+// BenchmarkRules judges 1,000 files by as many patterns as a layer may hold.
+func BenchmarkRules(b *testing.B) {
+	facts := Facts{Origin: change.OriginCommit}
+	for i := range 1000 {
+		facts.Files = append(facts.Files, fact(change.OpEdit, change.Path(fmt.Sprintf("internal/commands/submit%d.go", i))))
+	}
+	p := Default()
+	for i := range 1000 {
+		p.Rules = append(p.Rules, rule(b, "c.toml:1", []string{"deny", "allow"}[i%2]+fmt.Sprintf(" any **/x%d/*.go", i)))
+	}
+	for b.Loop() {
+		Judge(facts, p)
+	}
+}
