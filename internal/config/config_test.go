@@ -312,6 +312,10 @@ func TestLoadHostile(t *testing.T) {
 		"carriage returns": fill("\r"),
 		"after an error":   "!\n" + fill("a."),
 		"bare key":         fill("k"),
+		"rules":            fill("[[rule]]\n"),
+		"full rules":       fill("[[rule]]\npaths = ['a']\naction = 'ask'\n"),
+		"tables in rules":  "[[rule]]\n" + fill("[[rule.a]]\n"),
+		"other arrays":     fill("[[a]]\n"),
 	} {
 		if len(text) > maxBytes {
 			text = text[:maxBytes]
