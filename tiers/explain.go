@@ -16,8 +16,9 @@ type Step struct {
 	Source string
 	// Says is what it says, for a person.
 	Says string
-	// Result is what came of it: "ask" or "deny" for what holds, "allow" for what lets pass, "overruled" for a rule or a limit
-	// that another rule has the last word over, "no match" for one that does not hold.
+	// Result is what it comes to, whatever else was found: "ask" or "deny" for what holds, "allow" or "auto" for what lets
+	// pass, "overruled" for a rule or a limit that a rule has the last word over, "no match" for a rule that does not hold,
+	// "inside" for a limit that is kept, "not decisive" for a mode that settled nothing.
 	Result string
 	// Settled is set for the one step that settled the verdict.
 	Settled bool
@@ -27,6 +28,8 @@ type Step struct {
 const (
 	resultNone      = "no match"
 	resultOverruled = "overruled"
+	resultInside    = "inside"
+	resultIdle      = "not decisive"
 )
 
 // Explain returns the result of Judge, and every rule, protection and limit that was looked at, in the order in which they
@@ -130,7 +133,7 @@ func (e *explainer) rules(actions ...Action) {
 func (e *explainer) mode(v change.Verdict) {
 	s := Step{Name: "mode", Source: e.policy.Source["mode"], Says: modeClause(v, e.policy), Result: string(v.Outcome)}
 	if v.SettledBy != "mode" {
-		s.Says, s.Result = fmt.Sprintf("mode %s", e.policy.Mode), "not decisive"
+		s.Says, s.Result = fmt.Sprintf("mode %s", e.policy.Mode), resultIdle
 	}
 	e.steps = append(e.steps, s)
 }
@@ -143,7 +146,7 @@ func (e *explainer) limits(told []finding) {
 		"auto.session_files": int64(p.SessionFiles), "auto.session_bytes": p.SessionBytes,
 	}
 	for _, key := range limitKeys() {
-		s := Step{Name: key, Source: p.Source[key], Says: "limit " + thousands(values[key]), Result: resultNone}
+		s := Step{Name: key, Source: p.Source[key], Says: "limit " + thousands(values[key]), Result: resultInside}
 		for _, f := range told {
 			if f.by == key && s.Result != string(change.Ask) {
 				s.Says, s.Result = f.why, e.weighed(f)

@@ -68,10 +68,10 @@ func TestExplain(t *testing.T) {
 		`mode |  | mode auto | not decisive`,
 		`mode |  | deletes a file | overruled`,
 		`protect:.env* |  | protected path ".env*" (may hold secrets) | overruled`,
-		`auto.max_bytes |  | limit 65,536 | no match`,
+		`auto.max_bytes |  | limit 65,536 | inside`,
 		`auto.max_files | c.toml:9 | 1 file, limit 0 (c.toml:9) | overruled`,
-		`auto.session_files |  | limit 20 | no match`,
-		`auto.session_bytes |  | limit 262,144 | no match`,
+		`auto.session_files |  | limit 20 | inside`,
+		`auto.session_bytes |  | limit 262,144 | inside`,
 	}, got); diff != "" {
 		t.Error(diff)
 	}
