@@ -22,9 +22,10 @@ type Result struct {
 // files' and says multi_file of none. Every other set is held to the limits as a whole.
 //
 // Verdict.Reasons lists every reason that applies, in the order of package change, also where the mode lets the set pass
-// all the same. Verdict.Why has one clause for each, and one more on the mode, or the rule, that lets the set pass or stops it. Verdict.SettledBy is
-// the first decisive thing: a key of the configuration such as "auto.max_files" or "mode", "rule:" and the file and line of
-// a rule, "protect:" and a pattern, or "envelope", "outside_repository", "submodule" or "unclassified" for what is built in.
+// all the same. Verdict.Why has one clause for each, none twice, and one more on the mode, or the rule, that lets the set
+// pass or stops it. Verdict.SettledBy is the first decisive thing: a key of the configuration such as "auto.max_files" or
+// "mode", "rule:" and the file and line of a rule, "protect:" and a pattern, or "envelope", "outside_repository",
+// "submodule" or "unclassified" for what is built in.
 func Judge(f Facts, p Policy) Result {
 	r, _ := judge(f, p)
 	return r
@@ -172,7 +173,9 @@ func (j judged) settle(p Policy) change.Verdict {
 	for _, r := range orderedReasons() {
 		if clause := clauses(told, r); clause != "" {
 			v.Reasons = append(v.Reasons, r)
-			v.Why = append(v.Why, clause)
+			if !slices.Contains(v.Why, clause) {
+				v.Why = append(v.Why, clause)
+			}
 		}
 	}
 	v.Risk = risk(v)

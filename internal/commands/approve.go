@@ -136,7 +136,11 @@ func showAndAsk(ctx context.Context, c call, s *site, e *projection.Entry, o gat
 	case v.hunks != nil:
 		question = fmt.Sprintf("approve %s, of #%d", hunkWords(v.hunks.Chosen()), e.ID)
 	case v.part:
-		question = fmt.Sprintf("approve these %d of %d files of #%d", len(v.Files), len(e.Files), e.ID)
+		these := "this 1"
+		if len(v.Files) > 1 {
+			these = fmt.Sprintf("these %d", len(v.Files))
+		}
+		question = fmt.Sprintf("approve %s of %d files of #%d", these, len(e.Files), e.ID)
 	}
 	yes := false
 	if shown.whole {

@@ -253,21 +253,21 @@ func (m *hookMessage) because(b HookPath) string {
 
 // person writes the one command for a person. What is staged is in the tree already, so what waits from a shadow could not
 // land by its number any more: it is approved as it is staged, like everything else. Where nothing stays staged, the set
-// that the hook made is approved by its number.
+// that the hook made is approved by its number, unless it is not all that stops the commit.
 func (m *hookMessage) person() {
-	for _, b := range m.in.Blocked {
-		if word := m.word(b); word == wordRejected || word == wordDenied {
-			continue
-		}
-		switch {
-		case !m.in.Temporary:
-			m.add("person: correx approve --staged, then commit again")
-		case m.in.Set > 0:
-			m.add(fmt.Sprintf("person: correx approve %d, then commit again", m.in.Set))
-		default:
-			m.add("person: git add the paths above, correx approve --staged, then commit again")
-		}
-		return
+	open := slices.DeleteFunc(slices.Clone(m.in.Blocked), func(b HookPath) bool {
+		word := m.word(b)
+		return word == wordRejected || word == wordDenied
+	})
+	all := m.in.Set > 0 && !slices.ContainsFunc(open, func(b HookPath) bool { return m.set(b) != m.in.Set })
+	switch {
+	case len(open) == 0:
+	case !m.in.Temporary:
+		m.add("person: correx approve --staged, then commit again")
+	case all:
+		m.add(fmt.Sprintf("person: correx approve %d, then commit again", m.in.Set))
+	default:
+		m.add("person: git add the paths above, correx approve --staged, then commit again")
 	}
 }
 
@@ -306,6 +306,10 @@ func (m *hookMessage) rest() {
 		these = "<the one above>"
 	case n > hookPaths:
 		these = fmt.Sprintf("<these %d>", n)
+	}
+	if m.in.Temporary {
+		m.add("to commit only the approved files: git commit with their paths, and no -a")
+		return
 	}
 	m.add("to commit only the approved files: git restore --staged " + these)
 }

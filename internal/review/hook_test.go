@@ -28,6 +28,8 @@ func hooks() map[string]HookInput {
 	shadow.Set, shadow.State = 9, change.StatePending
 	both := waiting
 	both.Blocked = append([]HookPath{shadow}, waiting.Blocked...)
+	passing, waitingAll := both, waiting
+	passing.Temporary, waitingAll.Temporary = true, true
 	rejected := blocked("config/prod.env", "")
 	rejected.Set, rejected.State, rejected.Reason, rejected.By = 12, change.StateRejected, "keep production settings out of this branch", "person:dana"
 	undone := blocked("src/b.go", "")
@@ -45,6 +47,7 @@ func hooks() map[string]HookInput {
 	}}
 	return map[string]HookInput{
 		"waiting": waiting, "shadow": {Staged: 1, Exit: 3, Blocked: []HookPath{shadow}}, "both": both,
+		"both_passing": passing, "waiting_passing": waitingAll,
 		"rejected": {Staged: 3, Exit: 4, Blocked: []HookPath{rejected}},
 		"refused":  {Staged: 3, Exit: 4, Blocked: []HookPath{rejected, undone}},
 		"denied":   {Staged: 2, Exit: 5, Blocked: []HookPath{denied}},
