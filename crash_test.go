@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -96,7 +97,7 @@ func instants(s *site, round int, watched string) (string, instant) {
 }
 
 func (s *site) journalThere() bool {
-	_, err := os.Lstat(filepath.Join(s.repo, ".git", "correx", "worktrees", "main", "journal"))
+	_, err := os.Lstat(s.journal())
 	return err == nil
 }
 
@@ -216,9 +217,8 @@ func TestKilledLanding(t *testing.T) {
 	if tree := s.whole("no more", before, after); len(tree.differs(after)) > 0 {
 		t.Fatalf("%v did not land it", next)
 	}
-	left, err := exec.Command("find", s.repo, "-name", ".correx-*").Output()
-	if err != nil || strings.TrimSpace(string(left)) != "" {
-		t.Errorf("left over: %s %v", left, err)
+	if left := s.workingNames(); left != "" {
+		t.Errorf("left over: %s", left)
 	}
 	if interrupted == 0 {
 		t.Error("no landing was interrupted, so nothing was tried")
@@ -315,4 +315,166 @@ func TestKilledSubmission(t *testing.T) {
 		s.correx(0, s.repo, "fsck")
 	}
 	t.Logf("interrupted %d landings", interrupted)
+}
+
+// TestKilledThenDisturbed kills landings of many paths and, before the next command, renames one of their folders, removes
+// the journal, or both. What was interrupted goes back, or is finished, where its folder is by then; what cannot be put
+// right by itself is named.
+func TestKilledThenDisturbed(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, manyFiles)
+	shadow := s.shadow()
+	touched := rework(t, shadow)
+	before, err := readTree(s.repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := readTree(shadow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.correx(3, shadow, "submit")
+	random := rand.New(rand.NewPCG(newSeed(t), 0))
+	next, tried := []string{"approve", "1"}, 0
+	for round := range rounds(16) {
+		when, at := instants(s, round, touched[random.IntN(len(touched))])
+		if s.killed(at, next...) {
+			tried++
+		}
+		folder, away := fmt.Sprintf("d%d", random.IntN(10)), filepath.Join(s.repo, "elsewhere", "d")
+		how := []string{"renamed", "journal removed", "both"}[random.IntN(3)]
+		when += ", then " + how
+		if how != "journal removed" {
+			s.rename(filepath.Join(s.repo, folder), away)
+		}
+		if how != "renamed" {
+			if err := os.RemoveAll(s.journal()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.correx(0, s.repo, "status")
+		s.takeKept(when, how != "renamed")
+		left := s.workingNames()
+		if how == "renamed" && left != "" {
+			t.Fatalf("killed %s: left over: %s", when, left)
+		}
+		if left != "" {
+			s.named(when, strings.Split(left, "\n"))
+		}
+		if how != "journal removed" {
+			s.rename(away, filepath.Join(s.repo, folder))
+			if err := os.Remove(filepath.Dir(away)); err != nil {
+				t.Fatal(err)
+			}
+			s.correx(0, s.repo, "status")
+			s.takeKept(when, how != "renamed")
+		}
+		next = s.afterDisturbance(when, next, before, after)
+	}
+	if tried == 0 {
+		t.Error("no landing was interrupted, so nothing was tried")
+	}
+	t.Logf("interrupted %d landings", tried)
+}
+
+// takeKept removes what a landing was staging when its journal went: it has a visible name, and the ledger says so.
+func (s *site) takeKept(when string, allowed bool) {
+	s.t.Helper()
+	kept, err := exec.Command("find", s.repo, "-name", "*.correx-kept-*").Output()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, path := range strings.Fields(string(kept)) {
+		if events := s.correx(0, s.repo, "log", "--json"); !allowed || !strings.Contains(events, strings.TrimPrefix(path, s.repo+"/")) {
+			s.t.Fatalf("killed %s: %s was kept:\n%s", when, path, events)
+		}
+		if err := os.Remove(path); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+func (s *site) journal() string {
+	return filepath.Join(s.repo, ".git", "correx", "worktrees", "main", "journal")
+}
+
+func (s *site) rename(from, to string) {
+	s.t.Helper()
+	err := os.MkdirAll(filepath.Dir(to), 0o755)
+	if err == nil {
+		err = os.Rename(from, to)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *site) workingNames() string {
+	s.t.Helper()
+	left, err := exec.Command("find", s.repo, "-name", ".git", "-prune", "-o", "-name", ".correx-*", "-print").Output()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return strings.TrimSpace(string(left))
+}
+
+// named checks that fsck names every working name that is left, and doctor says how many there are.
+func (s *site) named(when string, left []string) {
+	s.t.Helper()
+	report := s.correx(7, s.repo, "fsck")
+	for _, path := range left {
+		if !strings.Contains(report, strings.TrimPrefix(path, s.repo+"/")) {
+			s.t.Fatalf("killed %s: %s is left and not named:\n%s", when, path, report)
+		}
+	}
+	if report := s.correx(1, s.repo, "doctor"); !strings.Contains(report, fmt.Sprintf("tree: %d working name", len(left))) {
+		s.t.Fatalf("killed %s: %d names are left:\n%s", when, len(left), report)
+	}
+}
+
+// afterDisturbance checks that the tree is one of two but for working names that were named, does with those what fsck says,
+// and returns the next command. Without a journal nothing tells who made a new file whose folder was renamed, or an empty
+// folder: those that stay are exactly what was proposed.
+func (s *site) afterDisturbance(when string, next []string, before, after snapshot) []string {
+	s.t.Helper()
+	if left := s.workingNames(); left != "" {
+		s.named(when, strings.Split(left, "\n"))
+		for _, path := range strings.Split(left, "\n") {
+			if err := os.RemoveAll(path); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+	}
+	if !strings.HasSuffix(when, "renamed") {
+		want, other := before, after
+		if s.state("1") == "applied" {
+			want, other = after, before
+		}
+		now, err := readTree(s.repo)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, path := range slices.Backward(want.differs(now)) {
+			if _, is := want[path]; !is && now[path] == other[path] {
+				if err := os.Remove(filepath.Join(s.repo, path)); err != nil {
+					s.t.Fatalf("killed %s of %v: %v", when, next, err)
+				}
+			}
+		}
+	}
+	tree := s.whole(when, before, after)
+	state := s.state("1")
+	if landed := len(tree.differs(after)) == 0; landed != (state == "applied") {
+		s.t.Fatalf("killed %s of %v: landed %t, and #1 is %s", when, next, landed, state)
+	}
+	switch state {
+	case "applied":
+		return []string{"undo", "1"}
+	case "undone":
+		return []string{"redo"}
+	case "pending", "approved":
+		return next
+	}
+	s.t.Fatalf("killed %s of %v: #1 is %s", when, next, state)
+	return nil
 }

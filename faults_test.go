@@ -420,15 +420,27 @@ func routines() []routine {
 		{name: "approve staged", fill: kinds, prepare: stageMuch, command: inRepo("approve", "--staged")},
 		{name: "recovery that goes back", fill: kinds, prepare: waiting, lead: interrupt(faultfs.OpExchange, 3), command: inRepo("status"), recovers: true},
 		{name: "recovery that goes on", fill: kinds, prepare: waiting, lead: interrupt(faultfs.OpUnlink, 2), command: inRepo("status"), recovers: true},
+		{name: "recovery in a renamed folder", fill: kinds, prepare: waiting, command: inRepo("status"), recovers: true, lead: then(
+			interrupt(faultfs.OpExchange, 3), func(s *site) { s.rename(filepath.Join(s.repo, "beside"), filepath.Join(s.repo, "away", "beside")) },
+		)},
+		{name: "recovery without a journal", fill: kinds, prepare: waiting, command: inRepo("status"), recovers: true, lead: then(
+			interrupt(faultfs.OpExchange, 3), func(s *site) {
+				if err := os.Remove(s.journal()); err != nil {
+					s.t.Fatal(err)
+				}
+			},
+		)},
 	}
 }
 
 // kinds makes one file of each kind that everyOp changes.
 func kinds(repo string) error {
-	if err := os.MkdirAll(filepath.Join(repo, "folder", "inner"), 0o755); err != nil {
-		return err
+	for _, dir := range []string{filepath.Join("folder", "inner"), "beside"} {
+		if err := os.MkdirAll(filepath.Join(repo, dir), 0o755); err != nil {
+			return err
+		}
 	}
-	for _, name := range []string{"edited", "deleted", "renamed", "mode", "becomes-folder", "becomes-link", "folder/a", "folder/inner/b", "untouched"} {
+	for _, name := range []string{"beside/edited", "edited", "deleted", "renamed", "mode", "becomes-folder", "becomes-link", "folder/a", "folder/inner/b", "untouched"} {
 		if err := os.WriteFile(filepath.Join(repo, name), []byte(name+"\none\ntwo\n"), 0o644); err != nil {
 			return err
 		}
@@ -443,6 +455,7 @@ func everyOp(s *site) {
 	dir := s.shadow()
 	for _, err := range []error{
 		os.WriteFile(at(dir, "edited"), []byte("edited\nONE\ntwo\n"), 0o644),
+		os.WriteFile(at(dir, "beside", "edited"), []byte("beside\n"), 0o644),
 		os.Remove(at(dir, "deleted")),
 		os.Rename(at(dir, "renamed"), at(dir, "elsewhere")),
 		os.Chmod(at(dir, "mode"), 0o755),

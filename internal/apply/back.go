@@ -16,6 +16,9 @@ const rounds = 1000
 // goBack takes back whatever was done before the commit point, in reverse, and clears the journal. It serves a landing that
 // failed and a recovery alike, and judges every name by what the disk holds. It may be repeated.
 func (w *work) goBack() error {
+	if err := w.follow(); err != nil {
+		return err
+	}
 	if !w.ready {
 		if err := w.unstage(); err != nil {
 			return err
@@ -136,7 +139,7 @@ func (w *work) returnAside(m *move, home, f folder) error {
 // backPut takes new content out of the tree again. If somebody saved over it, theirs stays.
 func (w *work) backPut(m *move, home folder) error {
 	name := m.path.Base()
-	parent, err := w.place(m.path.Dir())
+	parent, err := w.place(m.dir)
 	if lost(err) {
 		return w.removeStaged(m, home)
 	}
@@ -264,6 +267,17 @@ func (w *work) backSwap(m *move, home folder) error {
 // name, and that name last: a staged name and a name in the tree that are both missing mean that somebody else removed the
 // latter after it was switched, and that stands.
 func (w *work) backSlowly(m *move, home folder, unswitched bool) error {
+	if unswitched && m.result.ino == 0 {
+		// In the copy of a folder the two names of one file are two files.
+		both, err := equalEntry(home, m.staged, home, m.path.Base())
+		if err == nil && both {
+			err = home.Unlink(m.staged)
+		}
+		if err != nil {
+			return err
+		}
+		unswitched = !both
+	}
 	if !unswitched {
 		out, err := w.takeOutSlowly(m, home)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/correx/correx/internal/change"
@@ -191,6 +192,35 @@ func writableInside(f folder, name string, list []inner) error {
 		}
 	}
 	return errors.Join(err, d.Close())
+}
+
+// noteFolders puts down what the folders are like that go with the landing.
+func (w *work) noteFolders() error {
+	list := slices.Clone(w.l.RemoveFolders)
+	for _, m := range w.moves {
+		if m.base.pin.Kind != change.KindDir {
+			continue
+		}
+		list = append(list, m.path)
+		for _, rel := range m.base.folders() {
+			list = append(list, m.path+"/"+rel)
+		}
+	}
+	for _, p := range list {
+		f, err := w.e.tree.Folder(p)
+		if gone(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		info, err := f.Self()
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		w.removed = append(w.removed, change.Folder{Path: p, Perm: info.Perm})
+	}
+	return nil
 }
 
 // checkImages makes sure that the store holds what the landing writes, and reads what it would take away: once that is

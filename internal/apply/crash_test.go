@@ -33,7 +33,7 @@ func newTrial(t *testing.T, s scenario, f *faults) *trial {
 	return &trial{s: s, f: f, root: root, state: state, store: store, l: l}
 }
 
-func (r *trial) commit([]change.Step, []change.Path) error {
+func (r *trial) commit(Landed) error {
 	if err := r.f.Step("commit"); err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ type maker interface {
 	Create(name string, perm uint32) (newFile, error)
 	Symlink(name, target string) error
 	ChownLink(name string, uid, gid uint32) error
-	Mkdir(name string, perm uint32) error
+	Mkdir(name string, perm uint32, exactly bool) error
 }
 
 type mover interface {

@@ -22,7 +22,8 @@
 //  9. what came out is removed, emptied folders go, the journal is cleared.
 //
 // Before the commit point every failure goes back, after it only step 9 is repeated. Nothing is rolled forward. Recover is
-// the same going back, or the same step 9, after a crash; both judge by what the disk holds.
+// the same going back, or the same step 9, after a crash; both judge by what the disk holds, and follow folders that were
+// renamed since. RecoverUnrecorded goes back without a journal, by the working names.
 //
 // # Invariants
 //

@@ -67,7 +67,7 @@ func (w *work) finishOne(m *move) error {
 // of a move without a rename of its own. Its name in the tree must be there too, or the closing event says something that
 // never happened.
 func (w *work) finishLinked(m *move, home folder) error {
-	parent, err := w.place(m.path.Dir())
+	parent, err := w.place(m.dir)
 	if err != nil && !gone(err) {
 		return err
 	}

@@ -66,8 +66,8 @@ func (f foldingFolder) Open(name string) (*os.File, error)  { return f.diskFolde
 func (f foldingFolder) Pin(name string) (change.Pin, error) { return f.diskFolder.Pin(f.real(name)) }
 func (f foldingFolder) Unlink(name string) error            { return f.diskFolder.Unlink(f.real(name)) }
 func (f foldingFolder) Rmdir(name string) (bool, error)     { return f.diskFolder.Rmdir(f.real(name)) }
-func (f foldingFolder) Mkdir(name string, perm uint32) error {
-	return f.free(name, func() error { return f.diskFolder.Mkdir(name, perm) })
+func (f foldingFolder) Mkdir(name string, perm uint32, exactly bool) error {
+	return f.free(name, func() error { return f.diskFolder.Mkdir(name, perm, exactly) })
 }
 
 func (f foldingFolder) Writers(name string) (writers, error) {

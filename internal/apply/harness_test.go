@@ -142,11 +142,11 @@ func (d faultyFolder) Symlink(name, target string) error {
 	return d.diskFolder.Symlink(name, target)
 }
 
-func (d faultyFolder) Mkdir(name string, perm uint32) error {
+func (d faultyFolder) Mkdir(name string, perm uint32, exactly bool) error {
 	if err := d.step("mkdir", name); err != nil {
 		return err
 	}
-	return d.diskFolder.Mkdir(name, perm)
+	return d.diskFolder.Mkdir(name, perm, exactly)
 }
 
 func (d faultyFolder) Exchange(name, other string) error {

@@ -32,6 +32,18 @@ type Landing struct {
 	// this tree. Otherwise only the executable bit counts: an edit keeps the other bits, a new file gets them from umask
 	// and default ACL.
 	RestorePerm bool
+	// Restore are folders with the permission bits they get should this landing make them. It is for an undo.
+	Restore []change.Folder
+}
+
+// Landed is what a landing did to the tree, as its closing event has it.
+type Landed struct {
+	// Steps are those of the landing with their results as they are on the disk.
+	Steps []change.Step
+	// Made are the folders that the landing made, outermost first.
+	Made []change.Path
+	// Removed are the folders that go with this landing once nothing is left in them, as they were.
+	Removed []change.Folder
 }
 
 // Outcome is what a landing, complete or taken back, left in the tree.
@@ -105,13 +117,12 @@ func (e *Engine) Check(ctx context.Context, steps []change.Step) error {
 // Land takes l into the tree. The caller holds the landing lock, has the decision event on the disk, and has reserved room
 // for the closing event.
 //
-// commit is the commit point: it appends and flushes the closing event, with the steps as they landed and the folders that
-// were made, and returns nil if and only if that event counts; an error that is durable.ErrFlush leaves open whether it
-// does. After success the tree holds the results, and Land has removed what they replaced. An error that is ErrUnfinished
-// has left the journal, and Recover has to decide: only then can Outcome.Landed be set beside an error, which means past
-// the commit point. After any other error the tree is as it was, but for what Outcome.Left and Outcome.Kept name; a
-// *StaleError names paths that were not their base.
-func (e *Engine) Land(ctx context.Context, l Landing, commit func(landed []change.Step, folders []change.Path) error) (Outcome, error) {
+// commit is the commit point: it appends and flushes the closing event, and returns nil if and only if that event counts; an
+// error that is durable.ErrFlush leaves open whether it does. After success the tree holds the results, and Land has removed
+// what they replaced. An error that is ErrUnfinished has left the journal, and Recover has to decide: only then can
+// Outcome.Landed be set beside an error, which means past the commit point. After any other error the tree is as it was, but
+// for what Outcome.Left and Outcome.Kept name; a *StaleError names paths that were not their base.
+func (e *Engine) Land(ctx context.Context, l Landing, commit func(Landed) error) (Outcome, error) {
 	if e.stopped != nil {
 		return Outcome{}, fmt.Errorf("%w: %w", ErrUnfinished, e.stopped)
 	}
@@ -129,6 +140,9 @@ func (e *Engine) Land(ctx context.Context, l Landing, commit func(landed []chang
 	if err == nil {
 		err = w.checkImages(ctx)
 	}
+	if err == nil {
+		err = w.noteFolders()
+	}
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -143,7 +157,7 @@ func (e *Engine) Land(ctx context.Context, l Landing, commit func(landed []chang
 }
 
 // untilCommit does steps 2 to 8.
-func (w *work) untilCommit(ctx context.Context, commit func([]change.Step, []change.Path) error) error {
+func (w *work) untilCommit(ctx context.Context, commit func(Landed) error) error {
 	if err := w.writeJournal(stateIntent); err != nil {
 		return err
 	}
@@ -170,7 +184,7 @@ func (w *work) untilCommit(ctx context.Context, commit func([]change.Step, []cha
 		return err
 	}
 	// The commit point. When it returns nil the landing counts, whatever happens next.
-	return commit(w.landed(), w.made)
+	return commit(Landed{Steps: w.landed(), Made: w.made, Removed: w.removed})
 }
 
 // fail takes the landing back, unless a flush failed: then nothing more is done by this process.

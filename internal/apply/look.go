@@ -102,7 +102,7 @@ func (s *seen) file(f folder, name string, at change.Path, want content) error {
 		return err
 	}
 	switch {
-	case !s.pin.Equal(want.pin) || s.pin.Exists() != want.exists():
+	case !want.is(s.pin) || s.pin.Exists() != want.exists():
 		s.bad = want.differs(at, s.pin)
 	case s.writers == somebodyWrites:
 		s.bad = []StalePath{{Path: at, Expected: want.pin, Found: s.pin, Why: whyWriting}}
@@ -135,7 +135,7 @@ func (s *seen) entries(d folder, at change.Path, want []inner) error {
 		path := at.Join(e.Name)
 		if in, ok := files[e.Name]; ok {
 			delete(files, e.Name)
-			err = s.add(d, e.Name, path, content{pin: in.pin, ino: in.ino})
+			err = s.add(d, e.Name, path, content{pin: in.pin, ino: in.ino, lenient: in.lenient})
 		} else if inside, ok := below[e.Name]; ok {
 			delete(below, e.Name)
 			err = s.add(d, e.Name, path, content{pin: change.Pin{Kind: change.KindDir}, inner: inside})
@@ -171,7 +171,7 @@ func split(list []inner) (files map[string]inner, below map[string][]inner) {
 			files[name] = in
 			continue
 		}
-		below[name] = append(below[name], inner{rel: change.Path(rest), pin: in.pin, ino: in.ino})
+		below[name] = append(below[name], inner{rel: change.Path(rest), pin: in.pin, ino: in.ino, lenient: in.lenient})
 	}
 	return files, below
 }

@@ -19,6 +19,8 @@ type content struct {
 	inner []inner
 	// opaque marks a folder or a special file that came from somebody else and is told apart by its inode alone.
 	opaque bool
+	// lenient says that of the permission bits only the executable one is known.
+	lenient bool
 }
 
 // inner is one file or symlink inside a folder that is an end of a move.
@@ -27,6 +29,16 @@ type inner struct {
 	rel change.Path
 	pin change.Pin
 	ino uint64
+	// lenient as in content.
+	lenient bool
+}
+
+// is reports whether a file or symlink with the pin is c, as far as c knows.
+func (c content) is(pin change.Pin) bool {
+	if c.lenient {
+		return pin.SameForGit(c.pin)
+	}
+	return pin.Equal(c.pin)
 }
 
 func (c content) exists() bool { return c.pin.Exists() }
@@ -43,7 +55,9 @@ const (
 type move struct {
 	path change.Path
 	// home is the folder that holds the working names: the folder of path, or for a put the nearest one that exists.
-	home          change.Path
+	home change.Path
+	// dir is the folder of path itself. Both are other folders than path says once somebody renamed one after a crash.
+	dir           change.Path
 	staged, aside string
 	base, result  content
 	// steps are the paths of the landing's steps that this move carries out.
@@ -79,7 +93,7 @@ func plan(id string, steps []change.Step) ([]*move, error) {
 			return nil, err
 		}
 		byPath[s.Path] = &move{
-			path: s.Path, base: content{pin: s.Base}, result: content{pin: s.Result}, steps: []change.Path{s.Path},
+			path: s.Path, dir: s.Path.Dir(), base: content{pin: s.Base}, result: content{pin: s.Result}, steps: []change.Path{s.Path},
 		}
 	}
 	var moves []*move
@@ -96,7 +110,7 @@ func plan(id string, steps []change.Step) ([]*move, error) {
 	}
 	slices.SortStableFunc(moves, func(a, b *move) int { return cmp.Compare(a.kind(), b.kind()) })
 	for i, m := range moves {
-		m.staged = fmt.Sprintf("%s%s-%d", reservedPrefix, shortID(id), i)
+		m.staged = fmt.Sprintf("%s%d", workingPrefix(id), i)
 		m.aside = m.staged + "a"
 	}
 	return moves, nil

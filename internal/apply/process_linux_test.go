@@ -61,7 +61,7 @@ func landForEver(root, state, ledger string) error {
 	}
 	for n := 0; ; n++ {
 		l.ID = fmt.Sprintf("e-%d", n)
-		out, err := e.Land(context.Background(), l, func([]change.Step, []change.Path) error {
+		out, err := e.Land(context.Background(), l, func(Landed) error {
 			_, err := log.WriteString(l.ID + "\n")
 			return errors.Join(err, log.Sync())
 		})
@@ -149,7 +149,7 @@ func landBig(root, state string) error {
 	if err != nil {
 		return err
 	}
-	_, err = e.Land(context.Background(), l, func([]change.Step, []change.Path) error { return errors.New("landed") })
+	_, err = e.Land(context.Background(), l, func(Landed) error { return errors.New("landed") })
 	if !errors.Is(err, syscall.EFBIG) || errors.Is(err, ErrUnfinished) {
 		return fmt.Errorf("expected a file size limit, found %w", err)
 	}

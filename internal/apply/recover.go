@@ -55,7 +55,9 @@ func (e *Engine) Recover(
 		return false, e.journalError("the ledger says that the landing is complete, but it was never ready")
 	}
 	if done {
-		err = w.finish()
+		if err = w.follow(); err == nil {
+			err = w.finish()
+		}
 	} else {
 		err = w.takeBack(reverted)
 	}

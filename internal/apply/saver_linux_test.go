@@ -155,7 +155,7 @@ func (l lander) race(t *testing.T, s saver) {
 			}
 		}
 		if !found {
-			t.Fatalf("burst %d: the last save %q is lost: the file holds %+v", burst, last, list["f"])
+			t.Fatalf("burst %d: the last save %q is lost: the tree holds %+v", burst, last, list)
 		}
 		for p := range list {
 			if strings.HasPrefix(p.Base(), reservedPrefix) {

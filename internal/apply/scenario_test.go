@@ -296,12 +296,12 @@ func umask(t *testing.T) uint32 {
 type counter struct {
 	n       int
 	landed  []change.Step
-	folders []change.Path
+	removed []change.Folder
 }
 
-func (c *counter) commit(landed []change.Step, folders []change.Path) error {
+func (c *counter) commit(l Landed) error {
 	c.n++
-	c.landed, c.folders = landed, folders
+	c.landed, c.removed = l.Steps, l.Removed
 	return nil
 }
 

@@ -80,7 +80,7 @@ func (s *stager) move(m *move, home folder) error {
 
 // folder stages a folder with all it will hold.
 func (s *stager) folder(m *move, home folder) (err error) {
-	if err := home.Mkdir(m.staged, 0o777); err != nil {
+	if err := s.w.mkdir(home, m.staged, m.path); err != nil {
 		return err
 	}
 	info, err := home.Lstat(m.staged)
@@ -89,7 +89,7 @@ func (s *stager) folder(m *move, home folder) (err error) {
 	}
 	m.result.ino = info.Ino
 	for _, rel := range m.result.folders() {
-		err := s.inside(home, m.staged, rel, func(f folder) error { return f.Mkdir(rel.Base(), 0o777) })
+		err := s.inside(home, m.staged, rel, func(f folder) error { return s.w.mkdir(f, rel.Base(), m.path+"/"+rel) })
 		if err != nil {
 			return err
 		}

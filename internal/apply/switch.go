@@ -23,7 +23,7 @@ func (w *work) makeFolders() error {
 		if err != nil {
 			return err
 		}
-		err = up.Mkdir(p.Base(), 0o777)
+		err = w.mkdir(up, p.Base(), p)
 		if err == nil {
 			w.made = append(w.made, p)
 		} else if !errors.Is(err, fs.ErrExist) {
@@ -37,6 +37,17 @@ func (w *work) makeFolders() error {
 		}
 	}
 	return nil
+}
+
+// mkdir makes the folder name in up for the path p: as the folder that stood there before, where that is known.
+func (w *work) mkdir(up folder, name string, p change.Path) error {
+	for _, f := range w.l.Restore {
+		if f.Path == p {
+			// What it is to hold has to be put into it.
+			return up.Mkdir(name, f.Perm|0o300, true)
+		}
+	}
+	return up.Mkdir(name, 0o777, false)
 }
 
 // taken reports that p, where nothing stood, is taken.

@@ -18,6 +18,8 @@ type work struct {
 	// missing are the folders that puts need and that were not there, outermost first; made are those among them that
 	// this process made.
 	missing, made []change.Path
+	// removed are the folders that go with the landing, as they were before.
+	removed []change.Folder
 	// dev is the device of the root, which is put on record.
 	dev uint64
 	// ready says that everything was staged: from then on names may be switched.
@@ -116,7 +118,7 @@ func movedFolder(p change.Path) error {
 func (w *work) touched() []change.Path {
 	var list []change.Path
 	for _, m := range w.moves {
-		list = append(list, m.home, m.path.Dir())
+		list = append(list, m.home, m.dir)
 	}
 	for _, p := range w.missing {
 		list = append(list, p.Dir())

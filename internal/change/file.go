@@ -82,6 +82,12 @@ type Step struct {
 	Result Pin  `json:"result"`
 }
 
+// Folder is a folder with its permission bits.
+type Folder struct {
+	Path Path   `json:"path"`
+	Perm uint32 `json:"perm"`
+}
+
 // Steps returns what landing c does to single paths: two steps for a rename, else one.
 func (c FileChange) Steps() []Step {
 	if c.Op == OpRename {

@@ -199,6 +199,15 @@ func checkLeftovers(ctx context.Context, c call, s *site) []checkup {
 			list = append(list, checkup{fmt.Sprintf("#%d", e.ID), markWarn, "waits on a file that has changed since", fmt.Sprintf("correx show %d", e.ID)})
 		}
 	}
+	left, err := full.Leftovers()
+	if err != nil {
+		list = append(list, checkup{"tree", markWarn, err.Error(), "correx fsck"})
+	}
+	if len(left) > 0 {
+		list = append(list, checkup{
+			"tree", markWarn, fmt.Sprintf("%s of landings without a journal, %q first", count(len(left), "working name"), left[0].Where), "correx fsck",
+		})
+	}
 	orphans, err := full.Orphans()
 	if err != nil {
 		list = append(list, checkup{"shadows", markWarn, err.Error(), ""})

@@ -221,13 +221,21 @@ func (d *Dir) ChownLink(name string, uid, gid uint32) error {
 	return nil
 }
 
-// Mkdir makes the folder name with perm less the umask, unless the folder's default ACL says otherwise; fs.ErrExist when
-// anything stands there.
-func (d *Dir) Mkdir(name string, perm uint32) error {
+// Mkdir makes the folder name with perm less the umask, unless the folder's default ACL says otherwise, or with exactly perm;
+// fs.ErrExist when anything stands there. A crash may leave a folder that was to have exactly perm closed to all but its
+// owner.
+func (d *Dir) Mkdir(name string, perm uint32, exactly bool) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	return d.wrap("make folder", name, d.h.mkdir(name, perm))
+	if !exactly {
+		return d.wrap("make folder", name, d.h.mkdir(name, perm))
+	}
+	err := d.h.mkdir(name, 0o700)
+	if err == nil {
+		err = d.h.chmodFolder(name, perm)
+	}
+	return d.wrap("make folder", name, err)
 }
 
 // Exchange swaps what stands at name and at other in one step, whatever their kinds: there is no instant at which one of

@@ -213,6 +213,14 @@ func (h handle) mkdir(name string, perm uint32) error {
 	return again(func() error { return unix.Mkdirat(int(h), name, perm) })
 }
 
+func (h handle) chmodFolder(name string, perm uint32) error {
+	fd, err := openAt(int(h), name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(again(func() error { return unix.Fchmod(fd, perm) }), unix.Close(fd))
+}
+
 func (h handle) exchange(name, other string) error {
 	err := again(func() error { return unix.Renameat2(int(h), name, int(h), other, unix.RENAME_EXCHANGE) })
 	if noSuchRename(err) {

@@ -104,6 +104,8 @@ func (h handle) chownLink(name string, uid, gid uint32) error {
 
 func (h handle) mkdir(name string, perm uint32) error { return h.root.Mkdir(name, modeOf(perm)) }
 
+func (h handle) chmodFolder(name string, perm uint32) error { return h.root.Chmod(name, modeOf(perm)) }
+
 func (h handle) exchange(string, string) error { return ErrNoExchange }
 
 // moveNew reaches the other folder by the path that it was opened by, because os.Root has no rename between two of them.

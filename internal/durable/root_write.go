@@ -101,7 +101,7 @@ func (r *Root) mkdir(p change.Path) error {
 		return err
 	}
 	defer done()
-	err = d.Mkdir(p.Base(), 0o755)
+	err = d.Mkdir(p.Base(), 0o755, false)
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}

@@ -35,6 +35,10 @@ type FsckReport struct {
 	Findings []Finding `json:"findings"`
 }
 
+func (r *FsckReport) found(where, what string) {
+	r.Findings = append(r.Findings, Finding{Where: where, What: what})
+}
+
 // Fsck verifies the repository's ledger from the start, that each event can follow those before it, that the cause of each
 // is there, that every image a change set needs is stored and is what its name says, that chosen hunks come to what was
 // recorded of them, and the journal. It reads only, and goes on after a finding as far as it can.
@@ -42,11 +46,8 @@ func Fsck(ctx context.Context, r *repo.Repo, o ledger.Options) (FsckReport, erro
 	dir := StateDir(r.CommonDir())
 	report := FsckReport{Journal: "empty", Findings: []Finding{}}
 	state := projection.New()
-	found := func(where, what string) {
-		report.Findings = append(report.Findings, Finding{Where: where, What: what})
-	}
 	if err := durable.CheckPrivate(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		found("state", err.Error())
+		report.found("state", err.Error())
 		return report, nil
 	}
 	verified, err := ledger.Verify(filepath.Join(dir, "ledger"))
@@ -56,15 +57,15 @@ func Fsck(ctx context.Context, r *repo.Repo, o ledger.Options) (FsckReport, erro
 	report.Events, report.Head = verified.Events, verified.Head
 	report.Torn = verified.TornTail
 	if err != nil {
-		found("ledger", err.Error())
-	} else if err := foldAll(dir, o, state, found); err != nil {
+		report.found("ledger", err.Error())
+	} else if err := foldAll(dir, o, state, &report); err != nil {
 		return report, err
 	}
 	store := undo.OpenStore(filepath.Join(dir, "store"))
 	err = store.Each(func(sha256 string, _ int64) error {
 		report.Images++
 		if err := store.Check(sha256); err != nil {
-			found("store", err.Error())
+			report.found("store", err.Error())
 		}
 		return ctx.Err()
 	})
@@ -75,20 +76,20 @@ func Fsck(ctx context.Context, r *repo.Repo, o ledger.Options) (FsckReport, erro
 	report.Needed = len(needed)
 	for sha256, where := range needed {
 		if !store.Has(sha256) {
-			found("store", fmt.Sprintf("image %.12s of %s is missing", sha256, where))
+			report.found("store", fmt.Sprintf("image %.12s of %s is missing", sha256, where))
 		}
 	}
 	for _, e := range state.Ordered("") {
 		var hunks *HunksError
 		if _, err := recordedHunks(store, e); errors.As(err, &hunks) {
-			found("ledger", err.Error())
+			report.found("ledger", err.Error())
 		}
 	}
-	return report, checkJournal(r, store, &report, found)
+	return report, checkTree(r, store, state, &report)
 }
 
 // foldAll replays the events and checks that each names a cause that came before it.
-func foldAll(dir string, o ledger.Options, state *projection.State, found func(where, what string)) error {
+func foldAll(dir string, o ledger.Options, state *projection.State, report *FsckReport) error {
 	log, err := ledger.Open(filepath.Join(dir, "ledger"), o)
 	if err != nil {
 		return err
@@ -100,12 +101,12 @@ func foldAll(dir string, o ledger.Options, state *projection.State, found func(w
 	known := map[string]bool{}
 	for _, e := range events {
 		if e.Cause != "" && !known[e.Cause] {
-			found("ledger", fmt.Sprintf("event %d (%s) names cause %q, which is not before it", e.Seq, e.Type, e.Cause))
+			report.found("ledger", fmt.Sprintf("event %d (%s) names cause %q, which is not before it", e.Seq, e.Type, e.Cause))
 		}
 		known[e.ID] = true
 	}
 	if err := state.Fold(events); err != nil {
-		found("ledger", err.Error())
+		report.found("ledger", err.Error())
 	}
 	return nil
 }
@@ -130,8 +131,8 @@ func neededImages(s *projection.State) map[string]string {
 	return needed
 }
 
-// checkJournal says whether an interrupted landing is there to be put right.
-func checkJournal(r *repo.Repo, store *undo.Store, report *FsckReport, found func(where, what string)) error {
+// checkTree says whether an interrupted landing is there to be put right, and which working names no landing has.
+func checkTree(r *repo.Repo, store *undo.Store, state *projection.State, report *FsckReport) error {
 	engine, err := apply.Open(r.Root(), filepath.Join(StateDir(r.CommonDir()), "worktrees", filepath.FromSlash(r.WorktreeID())), store)
 	if err != nil {
 		return err
@@ -140,9 +141,66 @@ func checkJournal(r *repo.Repo, store *undo.Store, report *FsckReport, found fun
 	pending, err := engine.Pending()
 	switch {
 	case err != nil:
-		found("journal", err.Error())
+		report.found("journal", err.Error())
 	case pending != nil:
 		report.Journal = fmt.Sprintf("landing of #%d was interrupted; the next command puts it right", pending.Set)
 	}
-	return nil
+	left, err := leftovers(engine, store, state)
+	for _, l := range left {
+		if pending == nil || l.set != pending.Set {
+			report.found(string(l.path), l.what)
+		}
+	}
+	return err
+}
+
+// leftover is a working name of landings that stands in the tree.
+type leftover struct {
+	path change.Path
+	// set is the change set whose landing made it, 0 when none in the ledger did.
+	set int
+	// what says whose it is, whether its bytes are kept elsewhere, and what becomes of it, or what a person can do.
+	what string
+}
+
+// leftovers lists the working names in the tree. Those of a landing in progress are among them.
+func leftovers(engine *apply.Engine, store *undo.Store, state *projection.State) ([]leftover, error) {
+	names, err := engine.Workings()
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	var list []leftover
+	for _, w := range names {
+		l := leftover{path: w.Path, what: "a working name that no landing in the ledger has"}
+		todo := "look at it, then move it or remove it"
+		if w.Pin.HasImage() && store.Has(w.Pin.SHA256) {
+			todo = "its bytes are in the store, so it can be removed"
+		}
+		for _, e := range state.Ordered("") {
+			if e.Grant == "" || !w.BelongsTo(e.Grant) {
+				continue
+			}
+			l.set, l.what = e.ID, fmt.Sprintf("a working name of the landing of #%d, which has no journal", e.ID)
+			if e.State == change.StateApproved {
+				todo = "correx status puts back what stands beside its path; else " + todo
+			}
+		}
+		l.what += "; " + todo
+		list = append(list, l)
+	}
+	return list, nil
+}
+
+// Leftovers names the working names of landings that stand in the tree though no landing is in progress, and what to do
+// about each.
+func (g *Gate) Leftovers() ([]Finding, error) {
+	if pending, err := g.engine.Pending(); err != nil || pending != nil {
+		return nil, err
+	}
+	list, err := leftovers(g.engine, g.store, g.state)
+	out := make([]Finding, 0, len(list))
+	for _, l := range list {
+		out = append(out, Finding{Where: string(l.path), What: l.what})
+	}
+	return out, err
 }

@@ -5,9 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/correx/correx/internal/apply"
 	"github.com/correx/correx/internal/change"
@@ -17,11 +14,12 @@ import (
 	"github.com/correx/correx/undo"
 )
 
-// closingRoom is how many bytes a closing event may need besides those for its steps and for the files of a rest; room for
+// closingRoom is how many bytes a closing event may need besides those for its steps, its folders and the files of a rest; room for
 // it is reserved before anything is switched, so that a full disk cannot part the tree from the record.
 const (
 	closingRoom = 4 << 10
 	stepRoom    = 1 << 10
+	folderRoom  = 64
 )
 
 // landByItself lands a set whose verdict is auto. What keeps it from landing is in the result's Err.
@@ -149,20 +147,19 @@ func (g *Gate) recordYes(ctx context.Context, id int, y yes) error {
 
 // land switches the set's chosen files into the real tree. The caller holds the landing lock and the decision is on disk.
 func (g *Gate) land(ctx context.Context, e *projection.Entry) (string, error) {
-	l := apply.Landing{
-		ID: e.Grant, Set: e.ID, Digest: e.Digest, Steps: stepsOf(e.Chosen()), RemoveFolders: g.foldersToRemove(e), RestorePerm: e.Reverts != 0,
-	}
+	l := g.landingOf(e)
 	left, err := g.rest(e)
 	if err != nil {
 		return "", err
 	}
-	if err := g.log.Reserve(int64(closingRoom + stepRoom*(len(l.Steps)+len(left)))); err != nil {
+	if err := g.log.Reserve(roomFor(l, len(left))); err != nil {
 		return "", err
 	}
 	credential := undo.NewCredential(g.rand)
-	out, err := g.engine.Land(ctx, l, func(landed []change.Step, folders []change.Path) error {
-		return g.close(ctx, e, landedOn(left, landed), projection.Applied{
-			Set: e.ID, Reverts: e.Reverts, Landing: l.ID, Steps: landed, Folders: folders, Credential: undo.CredentialDigest(credential),
+	out, err := g.engine.Land(ctx, l, func(done apply.Landed) error {
+		return g.close(ctx, e, landedOn(left, done.Steps), projection.Applied{
+			Set: e.ID, Reverts: e.Reverts, Landing: l.ID, Steps: done.Steps, Folders: done.Made, Removed: done.Removed,
+			Credential: undo.CredentialDigest(credential),
 		})
 	})
 	for _, k := range out.Kept {
@@ -185,6 +182,26 @@ func (g *Gate) land(ctx context.Context, e *projection.Entry) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("change set #%d did not land: %w", e.ID, err)
+}
+
+// roomFor returns how many bytes the closing event of l may need, with a rest of so many files.
+func roomFor(l apply.Landing, rest int) int64 {
+	room := closingRoom + stepRoom*(len(l.Steps)+rest)
+	for _, p := range l.RemoveFolders {
+		room += folderRoom + 2*len(p)
+	}
+	return int64(room)
+}
+
+// landingOf returns what lands when a set that is approved does.
+func (g *Gate) landingOf(e *projection.Entry) apply.Landing {
+	l := apply.Landing{
+		ID: e.Grant, Set: e.ID, Digest: e.Digest, Steps: stepsOf(e.Chosen()), RemoveFolders: g.foldersToRemove(e), RestorePerm: e.Reverts != 0,
+	}
+	if e.Reverts != 0 {
+		l.Restore = g.state.Sets[e.Reverts].Removed
+	}
+	return l
 }
 
 // landed reports whether the ledger holds the closing event of a set's landing.
@@ -251,106 +268,6 @@ func (g *Gate) foldersToRemove(e *projection.Entry) []change.Path {
 		}
 	}
 	return list
-}
-
-// recover puts right what an interrupted landing left, if there is any and nobody is landing now.
-func (g *Gate) recover(ctx context.Context) error {
-	if err := g.setAsideGone(ctx); err != nil {
-		return err
-	}
-	pending, err := g.engine.Pending()
-	if err != nil || pending == nil {
-		return err
-	}
-	unlock, err := g.engine.TryLock()
-	var held *durable.HeldError
-	if errors.As(err, &held) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(g.recoverLocked(ctx), unlock())
-}
-
-// setAsideGone renames the journals of worktrees that are gone, so that they stop nobody, and records that their landings
-// neither counted nor went back: what they name is not there.
-func (g *Gate) setAsideGone(ctx context.Context) error {
-	top := filepath.Join(StateDir(g.repo.CommonDir()), "worktrees")
-	entries, err := os.ReadDir(top)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		id, dir := e.Name(), filepath.Join(top, e.Name())
-		if id == g.worktree() || !apply.Interrupted(dir) || g.repo.WorktreeExists(id) {
-			continue
-		}
-		unlock, err := apply.TryLockDir(dir, g.holder)
-		if err != nil {
-			continue
-		}
-		l, err := apply.SetAside(dir)
-		if err == nil && l != nil {
-			err = g.recordReverted(ctx, *l, "worktree "+id+" is gone", nil)
-		}
-		if err := errors.Join(err, unlock()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// recordReverted writes that a landing did not count, if the set still stands as allowed.
-func (g *Gate) recordReverted(ctx context.Context, l apply.Landing, cause string, kept []change.Path) error {
-	return g.update(ctx, func() ([]ledger.Draft, error) {
-		if e, ok := g.state.Sets[l.Set]; !ok || e.State != change.StateApproved {
-			return nil, nil
-		}
-		b := &batch{gate: g, actor: byEnvelope}
-		b.add(ledger.LandingReverted, l.ID, projection.Reverted{Set: l.Set, Landing: l.ID, Cause: cause, Kept: kept})
-		return b.drafts, nil
-	})
-}
-
-// recoverLocked runs recovery; the caller holds the landing lock. Whether the closing event counts is read under the
-// ledger's lock: without it, an event that a killed process left beyond the head may not be seen.
-func (g *Gate) recoverLocked(ctx context.Context) error {
-	if pending, err := g.engine.Pending(); err != nil || pending == nil {
-		return err
-	}
-	if err := g.update(ctx, func() ([]ledger.Draft, error) { return nil, nil }); err != nil {
-		return err
-	}
-	_, err := g.engine.Recover(ctx, g.committed, func(l apply.Landing, kept []change.Path) error {
-		return g.recordReverted(ctx, l, "interrupted", kept)
-	})
-	return err
-}
-
-// committed answers recovery's one question, and refuses a journal that no decision in the ledger stands behind.
-func (g *Gate) committed(l apply.Landing) (bool, error) {
-	e, ok := g.state.Sets[l.Set]
-	if !ok || e.Grant == "" || e.Grant != l.ID || e.Digest != l.Digest || !sameSteps(stepsOf(e.Chosen()), l.Steps) {
-		return false, &JournalError{Set: l.Set, Landing: l.ID}
-	}
-	_, done := g.state.Committed(l.ID)
-	return done, nil
-}
-
-func sameSteps(a, b []change.Step) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Path != b[i].Path || !a[i].Base.Equal(b[i].Base) || !a[i].Result.SameForGit(b[i].Result) {
-			return false
-		}
-	}
-	return true
 }
 
 func stepsOf(files []change.FileChange) []change.Step { return change.Set{Files: files}.Steps() }

@@ -102,6 +102,8 @@ type Applied struct {
 	Steps []change.Step `json:"steps"`
 	// Folders are the folders the landing had to make.
 	Folders []change.Path `json:"folders,omitempty"`
+	// Removed are the folders that go with the landing once nothing is left in them, as they were.
+	Removed []change.Folder `json:"removed_folders,omitempty"`
 	// Credential is the SHA-256 of the undo credential.
 	Credential string `json:"credential"`
 }

@@ -238,7 +238,7 @@ func (s *State) applied(e ledger.Event) error {
 		set.State = change.StatePartiallyAccepted
 	}
 	set.landedAs = set.State
-	set.Landed, set.Folders, set.Credential, set.AppliedSeq = d.Steps, d.Folders, d.Credential, e.Seq
+	set.Landed, set.Folders, set.Removed, set.Credential, set.AppliedSeq = d.Steps, d.Folders, d.Removed, d.Credential, e.Seq
 	s.landings[d.Landing] = e.Seq
 	if set.Decision.By == "correx" {
 		s.spend(set)
@@ -276,7 +276,7 @@ func (s *State) turn(e, by *Entry, landed bool) {
 	switch {
 	case landed:
 		e.State, e.UndoneBy = e.landedAs, 0
-		e.Landed, e.Folders = by.Landed, by.Folders
+		e.Landed, e.Folders, e.Removed = by.Landed, by.Folders, by.Removed
 		s.allow(e, e.Chosen())
 	default:
 		e.State, e.UndoneBy = change.StateUndone, by.ID

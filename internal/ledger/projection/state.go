@@ -47,6 +47,8 @@ type Entry struct {
 	// Landed holds the steps as they really are on disk, and Folders the folders made for them.
 	Landed  []change.Step
 	Folders []change.Path
+	// Removed are the folders that went with it once nothing was left in them, as they were.
+	Removed []change.Folder
 	// Credential is the digest of the undo credential.
 	Credential string
 	AppliedSeq uint64
