@@ -333,6 +333,7 @@ const (
 func (w *work) exchangeBack(m *move, home folder) error {
 	name := m.path.Base()
 	expected, outRole := m.result, own
+	var before seen
 	for range rounds {
 		in, inRole, err := w.identify(m, home)
 		if err != nil {
@@ -346,6 +347,10 @@ func (w *work) exchangeBack(m *move, home folder) error {
 		if err != nil {
 			return err
 		}
+		now, err := examine(home, name, m.path, in)
+		if err != nil {
+			return err
+		}
 		out, err := examine(home, m.staged, m.path, expected)
 		if err != nil {
 			return err
@@ -354,20 +359,45 @@ func (w *work) exchangeBack(m *move, home folder) error {
 			return w.settle(m, home, outRole)
 		}
 		if inRole == foreign && out.info.Ino == expected.ino {
-			// Two files of somebody else, and the one that came out was written to since it was put in. The later of the
-			// two saves belongs in the tree. Clocks of file systems are coarse; of two equal times the one that came out
-			// is more likely the later, because the other was put in only a moment ago.
-			now, err := home.Lstat(name)
-			if err == nil && now.MTimeNS > out.info.MTimeNS {
-				return w.keep(m, home, m.staged)
-			}
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			// Two files of somebody else. The later of the two saves belongs in the tree.
+			earlier, err := isEarlier(home, m.staged, out, before, now)
+			if err != nil {
 				return err
 			}
+			if earlier {
+				return w.keep(m, home, m.staged)
+			}
 		}
-		expected, outRole = in, inRole
+		expected, outRole, before = in, inRole, now
 	}
 	return w.keep(m, home, m.staged)
+}
+
+// isEarlier reports whether out, which came out of the tree and stands at name, was saved before now, which was put in for
+// it. before is what stood in the tree after the exchange before this one, nothing for the first. What is open for writing
+// has its save yet to come, and what nobody touched while it was in the tree is older than what was saved meanwhile. Else
+// the times tell, and clocks of file systems are coarse: of two equal times the one that came out is more likely the later.
+func isEarlier(home folder, name string, out, before, now seen) (bool, error) {
+	if out.writers == somebodyWrites {
+		return false, nil
+	}
+	// Asked once more: a save may have ended since it was examined.
+	last, err := home.Lstat(name)
+	if err != nil {
+		return false, ignoreMissing(err)
+	}
+	b := before.info
+	if last.Ino == b.Ino && last.MTimeNS == b.MTimeNS && last.Size == b.Size && out.pin.Equal(before.pin) {
+		return true, nil
+	}
+	return now.info.MTimeNS > last.MTimeNS, nil
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // identify finds out what waits at the staged name.
