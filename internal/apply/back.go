@@ -330,14 +330,25 @@ const (
 
 // exchangeBack exchanges the name in the tree with the staged name until what comes out is what was put in before: the last
 // save of somebody else, or else the base, then stands in the tree.
+//
+// Of two files of somebody else the one that stands in the tree is the later: it was opened by its name, the other before
+// that name was given away. Times do not tell, since clocks of file systems are coarse.
 func (w *work) exchangeBack(m *move, home folder) error {
 	name := m.path.Base()
 	expected, outRole := m.result, own
-	var before seen
 	for range rounds {
 		in, inRole, err := w.identify(m, home)
 		if err != nil {
 			return err
+		}
+		if inRole == foreign {
+			there, err := examine(home, name, m.path, expected)
+			if err != nil {
+				return err
+			}
+			if there.exists() && !there.matches() {
+				return w.keep(m, home, m.staged)
+			}
 		}
 		err = home.Exchange(name, m.staged)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -347,6 +358,7 @@ func (w *work) exchangeBack(m *move, home folder) error {
 		if err != nil {
 			return err
 		}
+		// What was put in is looked at again: what changes from here on is saved under the name.
 		now, err := examine(home, name, m.path, in)
 		if err != nil {
 			return err
@@ -358,46 +370,12 @@ func (w *work) exchangeBack(m *move, home folder) error {
 		if out.matches() {
 			return w.settle(m, home, outRole)
 		}
-		if inRole == foreign && out.info.Ino == expected.ino {
-			// Two files of somebody else. The later of the two saves belongs in the tree.
-			earlier, err := isEarlier(home, m.staged, out, before, now)
-			if err != nil {
-				return err
-			}
-			if earlier {
-				return w.keep(m, home, m.staged)
-			}
+		expected, outRole = in, inRole
+		if !now.matches() {
+			expected, outRole = now.content(), foreign
 		}
-		expected, outRole, before = in, inRole, now
 	}
 	return w.keep(m, home, m.staged)
-}
-
-// isEarlier reports whether out, which came out of the tree and stands at name, was saved before now, which was put in for
-// it. before is what stood in the tree after the exchange before this one, nothing for the first. What is open for writing
-// has its save yet to come, and what nobody touched while it was in the tree is older than what was saved meanwhile. Else
-// the times tell, and clocks of file systems are coarse: of two equal times the one that came out is more likely the later.
-func isEarlier(home folder, name string, out, before, now seen) (bool, error) {
-	if out.writers == somebodyWrites {
-		return false, nil
-	}
-	// Asked once more: a save may have ended since it was examined.
-	last, err := home.Lstat(name)
-	if err != nil {
-		return false, ignoreMissing(err)
-	}
-	b := before.info
-	if last.Ino == b.Ino && last.MTimeNS == b.MTimeNS && last.Size == b.Size && out.pin.Equal(before.pin) {
-		return true, nil
-	}
-	return now.info.MTimeNS > last.MTimeNS, nil
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 // identify finds out what waits at the staged name.
@@ -411,9 +389,14 @@ func (w *work) identify(m *move, home folder) (content, role, error) {
 		c.ino = s.info.Ino
 		return c, old, nil
 	}
+	return s.content(), foreign, nil
+}
+
+// content is what was seen, to be recognized again.
+func (s seen) content() content {
 	c := content{pin: s.pin, ino: s.info.Ino}
 	c.opaque = c.pin.Kind == change.KindDir || c.pin.Kind == change.KindOther
-	return c, foreign, nil
+	return c
 }
 
 // settle disposes of what is left at the staged name.

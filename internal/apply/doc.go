@@ -47,6 +47,10 @@
 // and removed writes into a removed file. What came out is asked about twice, when it is compared and when it is removed,
 // so it must be held up between these very two instants of its own; nothing a program can do closes that gap.
 //
+// BUG: where two files of somebody else meet while going back, the one that was opened by its name stands in the tree and the
+// other is kept beside it. Held up between two calls for as long as several saves take, the engine may take the earlier for
+// the later: both are still there.
+//
 // Where the file system has no exchange, a swap moves the old content aside, looks at it, and moves the new one in; the
 // name is then missing for an instant, and nothing is ever renamed over. Elsewhere than on Linux nobody can be asked
 // whether a file is open for writing; what came out is then read once more before it is removed.

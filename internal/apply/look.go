@@ -28,6 +28,9 @@ type seen struct {
 
 func (s seen) matches() bool { return len(s.bad) == 0 }
 
+// exists reports whether anything stood there, also where it was written to and has no pin.
+func (s seen) exists() bool { return s.info.Kind != "" && s.info.Kind != change.KindAbsent }
+
 // isRestOf reports whether all that was found is as expected, though some of a folder's names are missing: what a removal
 // leaves that was cut short.
 func (s seen) isRestOf(want content) bool {
