@@ -33,7 +33,7 @@ const (
 )
 
 // Explain returns the result of Judge, and every rule, protection and limit that was looked at, in the order in which they
-// count: refusals, what always asks, rules that ask or allow, the mode, the limits. Exactly one step settled it.
+// count: refusals, what always asks, rules that ask or allow, grants, the mode, the limits. Exactly one step settled it.
 func Explain(f Facts, p Policy) (Result, []Step) {
 	r, all := judge(f, p)
 	told := slices.Concat(all.found, all.limits, all.pardoned)
@@ -46,6 +46,7 @@ func Explain(f Facts, p Policy) (Result, []Step) {
 	}
 	e.findings(told, change.Ask)
 	e.rules(ActionAsk, ActionAllow)
+	e.grants(f)
 	if p.Mode != change.ModeDeny {
 		e.mode(r.Verdict)
 	}
@@ -110,7 +111,7 @@ func ruleResults(f Facts, p Policy) []string {
 		ruled := underRules(file, p)
 		for _, i := range ruled.held {
 			switch action := p.Rules[i].known(); {
-			case action == ActionDeny, ruled.last == i:
+			case action == ActionDeny, ruled.settles(i, p):
 				results[i] = string(action)
 			case results[i] == resultNone:
 				results[i] = resultOverruled
@@ -126,6 +127,25 @@ func (e *explainer) rules(actions ...Action) {
 		if slices.Contains(actions, r.known()) {
 			e.steps = append(e.steps, Step{Name: r.by(), Source: r.Source, Says: r.String(), Result: e.ruled[i]})
 		}
+	}
+}
+
+// grants adds the grants, in their order.
+func (e *explainer) grants(f Facts) {
+	whole := setDigest(f, e.policy)
+	for i, g := range e.policy.Grants {
+		s := Step{Name: g.by(), Source: g.Source, Says: g.String(), Result: resultNone}
+		switch {
+		case g.Void != "":
+			s.Result = g.Void
+		case slices.Contains(e.all.used, i):
+			s.Result = string(ActionAllow)
+		case slices.ContainsFunc(f.Files, func(file FileFacts) bool {
+			return g.covers(file, []string{whole, change.Digest([]change.FileChange{file.File})}, e.policy.Protect)
+		}):
+			s.Result = resultIdle
+		}
+		e.steps = append(e.steps, s)
 	}
 }
 

@@ -78,8 +78,12 @@ type Policy struct {
 	// Protect adds protected names.
 	Protect []Protect
 	// Rules are the rules of all layers, from the lowest layer on and in the order of their files. A deny that holds counts
-	// wherever it stands; of an allow and an ask the later counts.
+	// wherever it stands; of an allow and an ask in one layer the later counts, of those in several the ask.
 	Rules []Rule
+	// Grants are the remembered yeses, in the order in which they are looked at.
+	Grants []Grant
+	// Untrusted is the policy that would hold if what somebody's repository says were trusted, where that is another.
+	Untrusted *Policy
 	// Source says where a setting is written, by its key in the configuration: "auto.max_bytes": ".correx.toml:14". A
 	// setting without an entry is a built-in one.
 	Source map[string]string

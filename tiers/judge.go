@@ -1,6 +1,7 @@
 package tiers
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -14,6 +15,8 @@ type Result struct {
 	// Files has one verdict for each of Facts.Files, in their order, as if the file were a set of its own with the same
 	// budget before it.
 	Files []change.Verdict
+	// Grants are the ids of the grants without which the set would ask, in the order of its files; nil where none is needed.
+	Grants []string
 }
 
 // Judge says what policy p says of a change set.
@@ -22,10 +25,10 @@ type Result struct {
 // files' and says multi_file of none. Every other set is held to the limits as a whole.
 //
 // Verdict.Reasons lists every reason that applies, in the order of package change, also where the mode lets the set pass
-// all the same. Verdict.Why has one clause for each, none twice, and one more on the mode, or the rule, that lets the set
-// pass or stops it. Verdict.SettledBy is the first decisive thing: a key of the configuration such as "auto.max_files" or
-// "mode", "rule:" and the file and line of a rule, "protect:" and a pattern, or "envelope", "outside_repository",
-// "submodule" or "unclassified" for what is built in.
+// all the same. Verdict.Why has one clause for each, none twice, and one more on the mode, the rule or the grant that lets
+// the set pass or stops it. Verdict.SettledBy is the first decisive thing: a key of the configuration such as
+// "auto.max_files" or "mode", "rule:" and the file and line of a rule, "grant:" and the id of a grant, "protect:" and a
+// pattern, or "envelope", "outside_repository", "submodule" or "unclassified" for what is built in.
 func Judge(f Facts, p Policy) Result {
 	r, _ := judge(f, p)
 	return r
@@ -35,28 +38,106 @@ func Judge(f Facts, p Policy) Result {
 func judge(f Facts, p Policy) (Result, judged) {
 	r := Result{Files: make([]change.Verdict, len(f.Files))}
 	confined := confinement(f, p)
-	all := judged{found: slices.Clone(confined), allow: noRule}
+	// What counts without grants, and with them.
+	all, granted := judged{found: slices.Clone(confined), allow: noRule}, judged{found: slices.Clone(confined), allow: noRule}
+	whole := setDigest(f, p)
 	var bytes int64
 	for i, file := range f.Files {
 		one := look(file, p, f.Origin)
 		alone := one
 		alone.found = slices.Concat(one.found, confined)
 		alone.limits = sizes(1, file.File.Bytes, f.Used, p)
-		r.Files[i] = alone.settle(p)
+		covered := p.grantFor(file, whole)
+		r.Files[i], _ = either(alone, alone.granted(covered, p), p)
 		if f.Origin == change.OriginCommit {
 			one = alone
 		}
 		all.take(one, i == 0)
+		granted.take(one.granted(covered, p), i == 0)
 		bytes = add(bytes, file.File.Bytes)
 	}
+	var limits []finding
 	switch files := len(f.Files); {
 	case files == 0:
 		all.found = append(all.found, finding{change.Unclassified, change.T2, change.Ask, "unclassified", "there is no file change"})
 	case f.Origin != change.OriginCommit:
-		all.limits = append(sizes(files, bytes, f.Used, p), together(files, p)...)
+		limits = append(sizes(files, bytes, f.Used, p), together(files, p)...)
 	}
-	r.Verdict = all.settle(p)
+	all.limits, granted.limits = limits, slices.Clone(limits)
+	r.Verdict, all = either(all, granted, p)
+	for _, i := range all.used {
+		if id := p.Grants[i].ID; !slices.Contains(r.Grants, id) {
+			r.Grants = append(r.Grants, id)
+		}
+	}
+	r.withoutTrust(f, p)
 	return r, all
+}
+
+// either settles without grants, and where that asks with them: a grant lets pass what would ask, and is not looked at for
+// what passes without it.
+func either(plain, granted judged, p Policy) (change.Verdict, judged) {
+	v := plain.settle(p)
+	if v.Outcome == change.Ask && len(granted.used) > 0 {
+		if with := granted.settle(p); with.Outcome == change.Auto {
+			return with, granted
+		}
+	}
+	return v, plain
+}
+
+// setDigest returns the digest that an exact grant would name the set by, or "" where there is no such grant. Files of a
+// commit are each by themselves.
+func setDigest(f Facts, p Policy) string {
+	if f.Origin == change.OriginCommit || !slices.ContainsFunc(p.Grants, func(g Grant) bool { return g.Exact != "" }) {
+		return ""
+	}
+	files := make([]change.FileChange, len(f.Files))
+	for i, file := range f.Files {
+		files[i] = file.File
+	}
+	slices.SortStableFunc(files, func(a, b change.FileChange) int { return cmp.Compare(a.Path, b.Path) })
+	return change.Digest(files)
+}
+
+// grantFor returns the index of the first grant that covers a file of a set with the digest whole, or noRule.
+func (p Policy) grantFor(f FileFacts, whole string) int {
+	if len(p.Grants) == 0 {
+		return noRule
+	}
+	digests := []string{change.Digest([]change.FileChange{f.File})}
+	if whole != "" {
+		digests = append(digests, whole)
+	}
+	return slices.IndexFunc(p.Grants, func(g Grant) bool { return g.covers(f, digests, p.Protect) })
+}
+
+// withoutTrust adds to the verdicts that ask the reason untrusted_config where they would pass if the repository's
+// settings were trusted.
+func (r *Result) withoutTrust(f Facts, p Policy) {
+	if p.Untrusted == nil {
+		return
+	}
+	alt, _ := judge(f, *p.Untrusted)
+	untrust(&r.Verdict, alt.Verdict)
+	for i := range r.Files {
+		untrust(&r.Files[i], alt.Files[i])
+	}
+}
+
+// untrust adds the reason untrusted_config to v, which asks, where trusted does not.
+func untrust(v *change.Verdict, trusted change.Verdict) {
+	if v.Outcome != change.Ask || trusted.Outcome != change.Auto {
+		return
+	}
+	order := orderedReasons()
+	at := 0
+	for at < len(v.Reasons) && slices.Index(order, v.Reasons[at]) < slices.Index(order, change.UntrustedConfig) {
+		at++
+	}
+	v.Reasons = slices.Insert(v.Reasons, at, change.UntrustedConfig)
+	v.Why = slices.Insert(v.Why, min(at, len(v.Why)), "the repository's settings would let it pass, but are not trusted: correx trust")
+	v.Risk = risk(*v)
 }
 
 // noRule is the index of no rule.
@@ -69,8 +150,27 @@ type judged struct {
 	// limits holds the limits of size that are exceeded, and pardoned what a rule allows of single files. Of both every
 	// reason is told. The limits count unless all is allowed.
 	limits, pardoned []finding
-	// allow is the index of the rule that allows all of it, the first of several, or noRule.
+	// allow is the index of the rule that allows all of it, the first of several, or noRule. A grant that covers it counts
+	// as a rule behind all rules.
 	allow int
+	// used are the indexes of the grants that cover some of it.
+	used []int
+}
+
+// granted returns j as it is with the grant of index i, noRule for none. A rule that allows it needs no grant.
+func (j judged) granted(i int, p Policy) judged {
+	if i == noRule || j.allow != noRule {
+		return j
+	}
+	with := judged{limits: j.limits, pardoned: j.pardoned, allow: len(p.Rules) + i, used: []int{i}}
+	for _, one := range j.found {
+		if one.floor == change.Auto {
+			with.pardoned = append(slices.Clip(with.pardoned), one)
+		} else {
+			with.found = append(with.found, one)
+		}
+	}
+	return with
 }
 
 // look finds what there is to say of one file change, whatever set it is part of.
@@ -91,6 +191,7 @@ func look(f FileFacts, p Policy, origin change.Origin) judged {
 func (j *judged) take(one judged, first bool) {
 	j.found = append(j.found, one.found...)
 	j.pardoned = append(j.pardoned, one.pardoned...)
+	j.used = append(j.used, one.used...)
 	if one.allow == noRule {
 		j.found = append(j.found, one.limits...)
 	} else {
@@ -180,11 +281,19 @@ func (j judged) settle(p Policy) change.Verdict {
 	}
 	v.Risk = risk(v)
 	allowed := ""
-	if j.allow != noRule {
+	switch {
+	case j.allow == noRule:
+	case j.allow < len(p.Rules):
 		allowed = p.Rules[j.allow].by()
+	default:
+		allowed = p.Grants[j.allow-len(p.Rules)].by()
 	}
 	v.Outcome, v.SettledBy = decide(counts, p.Mode, allowed)
 	switch {
+	case v.Outcome == change.Auto && len(j.used) > 0:
+		g := p.Grants[j.used[0]]
+		v.SettledBy = g.by()
+		v.Why = append(v.Why, fmt.Sprintf("grant %s lets it pass (%s)", g.ID, g.Source))
 	case v.SettledBy == "mode":
 		v.Why = append(v.Why, modeClause(v, p))
 	case v.Outcome == change.Auto && allowed != "":

@@ -56,10 +56,11 @@ func ParsePattern(s string) (Pattern, error) {
 	}
 	// "a/**" is what lies in a, not a itself, and what lies in a folder that matches is always meant: so a closing "**"
 	// is the same as "*".
-	if parts[len(parts)-1].deep {
+	open := parts[len(parts)-1].deep
+	if open {
 		parts[len(parts)-1] = part{names: []glob{{text: "*"}}, folded: []glob{{text: "*"}}}
 	}
-	return Pattern{text: s, parts: parts, content: content}, nil
+	return Pattern{text: s, parts: parts, content: content, open: open}, nil
 }
 
 // checkText returns what is wrong with a pattern as a text, or "".

@@ -15,6 +15,8 @@ type Pattern struct {
 	parts []part
 	// content is set where only what lies inside a matching folder is meant.
 	content bool
+	// open is set where the pattern says "**" at its end.
+	open bool
 }
 
 // maxParts is how many parts a pattern has at most: one for every second byte, and the "**" put in front.

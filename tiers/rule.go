@@ -31,6 +31,8 @@ type Rule struct {
 	Action Action
 	// Source says where it is written, as "file:line".
 	Source string
+	// Layer tells the files apart that rules come from: the last word of one does not silence that of another.
+	Layer int
 }
 
 // by names the rule in Verdict.SettledBy.
@@ -156,13 +158,16 @@ type ruled struct {
 	found []finding
 	// held has the indexes of all rules that hold, in their order.
 	held []int
-	// last is the index of the ask or allow that is the last word, or noRule; allow is the same if it allows.
-	last, allow int
+	// words has the index of the last ask or allow that holds of each layer: its word. Allow is the last word that allows if
+	// no layer's asks, or noRule.
+	words []int
+	allow int
 }
 
-// underRules asks the rules about one file change: each deny that holds counts, and of the others the last that holds.
+// underRules asks the rules about one file change: each deny that holds counts, and of the others the last that holds in each
+// layer. Between layers an ask is stricter than an allow.
 func underRules(f FileFacts, p Policy) ruled {
-	out := ruled{last: noRule, allow: noRule}
+	out := ruled{allow: noRule}
 	if len(p.Rules) == 0 {
 		return out
 	}
@@ -174,19 +179,24 @@ func underRules(f FileFacts, p Policy) ruled {
 		out.held = append(out.held, i)
 		switch r.known() {
 		case ActionAllow, ActionAsk:
-			out.last = i
+			out.words = append(slices.DeleteFunc(out.words, func(old int) bool { return p.Rules[old].Layer == r.Layer }), i)
 		default:
 			why := fmt.Sprintf("a rule denies it (%s)", r.Source)
 			out.found = append(out.found, finding{change.RuleDeny, change.T2, change.Deny, r.by(), why})
 		}
 	}
-	switch {
-	case out.last == noRule:
-	case p.Rules[out.last].Action == ActionAllow:
-		out.allow = out.last
-	default:
-		r := p.Rules[out.last]
+	asks := slices.DeleteFunc(slices.Clone(out.words), func(i int) bool { return p.Rules[i].Action == ActionAllow })
+	for _, i := range asks {
+		r := p.Rules[i]
 		out.found = append(out.found, finding{change.RuleAsk, change.T2, change.Ask, r.by(), fmt.Sprintf("a rule asks about it (%s)", r.Source)})
 	}
+	if len(asks) == 0 && len(out.words) > 0 {
+		out.allow = out.words[len(out.words)-1]
+	}
 	return out
+}
+
+// settles reports whether the word of rule i is one that counts: an ask, or an allow where no layer asks.
+func (r ruled) settles(i int, p Policy) bool {
+	return slices.Contains(r.words, i) && (p.Rules[i].Action != ActionAllow || r.allow != noRule)
 }
