@@ -8,5 +8,8 @@
 // Refusals are the file changes that were refused, each with both its ends. A set of nothing but refused changes is
 // answered with the first refusal; a byte of base or proposal that differs makes it another change.
 //
+// A grant is a remembered yes: to ops on paths, or to one exact set of changes, for a session, a stage or the project. What
+// it covers is for package tiers to say; here is which there are, which of them stand, and how often each was used.
+//
 // Everything here is pure: events are handed in by who reads the ledger, and nothing is written.
 package grants

@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"github.com/correx/correx/grants"
 	"github.com/correx/correx/internal/change"
 )
 
@@ -50,7 +51,7 @@ type SetEvent struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// Decided carries a decision: ApprovalGranted, ApprovalGrantedAuto, ApprovalRejected, ApprovalSkipped.
+// Decided carries a decision: ApprovalGranted, ApprovalGrantedAuto, ApprovalReused, ApprovalRejected, ApprovalSkipped.
 type Decided struct {
 	Set      int             `json:"set"`
 	Request  string          `json:"request,omitempty"`
@@ -60,6 +61,10 @@ type Decided struct {
 	// Hunks says which hunks of the one path in Only a person chose; without it files land whole. It occurs in
 	// ApprovalGranted alone.
 	Hunks *ChosenHunks `json:"hunks,omitempty"`
+	// GrantHit is the id of the grant that let the set in, and GrantHits of all where several had to. They occur in
+	// ApprovalReused alone.
+	GrantHit  string   `json:"grant_hit,omitempty"`
+	GrantHits []string `json:"grant_hits,omitempty"`
 }
 
 // ChosenHunks is the part of one edit or overwrite that a person let land: some of its hunks. All else of the file stays
@@ -126,4 +131,47 @@ type UndoRefused struct {
 type ModeChanged struct {
 	Mode change.Mode `json:"mode"`
 	How  string      `json:"how"`
+}
+
+// Stage begins or ends a named phase of a session.
+type Stage struct {
+	Session string `json:"session"`
+	Stage   string `json:"stage"`
+}
+
+// GrantAdded is a person's lasting yes for a session, or for the stage that the event Began opened.
+type GrantAdded struct {
+	Grant   grants.Grant `json:"grant"`
+	Session string       `json:"session"`
+	Stage   string       `json:"stage,omitempty"`
+	Began   string       `json:"began,omitempty"`
+	// Set is the change set that it was given with, or 0.
+	Set int    `json:"set,omitempty"`
+	How string `json:"how"`
+}
+
+// GrantLoaded notes a project's grant when it was written, or used for the first time.
+type GrantLoaded struct {
+	Grant grants.Grant `json:"grant"`
+	File  string       `json:"file"`
+	Set   int          `json:"set,omitempty"`
+	// How is how a person gave it; empty where it was found in the file.
+	How string `json:"how,omitempty"`
+}
+
+// GrantRevoked takes a grant back.
+type GrantRevoked struct {
+	Grant string       `json:"grant"`
+	Scope grants.Scope `json:"scope"`
+	How   string       `json:"how"`
+}
+
+// ConfigTrusted says that a person trusts these bytes of a repository's settings. SHA256 is empty where the file is not
+// there.
+type ConfigTrusted struct {
+	File   string `json:"file"`
+	SHA256 string `json:"sha256"`
+	// Loosens counts what they loosen.
+	Loosens int    `json:"loosens"`
+	How     string `json:"how"`
 }

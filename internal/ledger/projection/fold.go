@@ -22,8 +22,16 @@ func (s *State) fold(e ledger.Event) error {
 		return s.noted(e)
 	case ledger.ApprovalPending:
 		return s.pending(e)
-	case ledger.ApprovalGranted, ledger.ApprovalGrantedAuto, ledger.ApprovalRejected, ledger.ApprovalSkipped:
+	case ledger.ApprovalGranted, ledger.ApprovalGrantedAuto, ledger.ApprovalReused, ledger.ApprovalRejected, ledger.ApprovalSkipped:
 		return s.decided(e)
+	case ledger.StageBegan, ledger.StageEnded:
+		return s.stageTurned(e)
+	case ledger.ApprovalSessionGrantAdded, ledger.ApprovalStageGrantAdded:
+		return s.grantAdded(e)
+	case ledger.GrantLoadedFromProject:
+		return s.grantLoaded(e)
+	case ledger.GrantRevoked:
+		return s.grantRevoked(e)
 	case ledger.ChangeStale:
 		return s.stale(e)
 	case ledger.ChangeSuperseded:
@@ -36,7 +44,7 @@ func (s *State) fold(e ledger.Event) error {
 		return s.undoRefused(e)
 	case ledger.ApprovalModeChanged:
 		return s.modeChanged(e)
-	case ledger.LedgerRepaired:
+	case ledger.LedgerRepaired, ledger.ConfigTrusted:
 		return nil
 	}
 	s.Unknown++
@@ -64,7 +72,8 @@ func (s *State) sessionClosed(e ledger.Event) error {
 	if !ok || x.Closed {
 		return &ContradictionError{e.Seq, e.Type, fmt.Sprintf("session %q is not open", d.Session)}
 	}
-	x.Closed = true
+	x.Closed, x.Stage, x.StageEvent = true, "", ""
+	s.Grants.EndSession(d.Session)
 	return nil
 }
 
@@ -149,8 +158,9 @@ func (s *State) decided(e ledger.Event) error {
 		return err
 	}
 	from := change.StatePending
-	// Neither the envelope's yes nor a person's own undo was waited for.
-	if x, ok := s.Sets[d.Set]; ok && (e.Type == ledger.ApprovalGrantedAuto || x.Origin == change.OriginUndo) {
+	// Neither a yes of the envelope or of a grant nor a person's own undo was waited for.
+	byItself := e.Type == ledger.ApprovalGrantedAuto || e.Type == ledger.ApprovalReused
+	if x, ok := s.Sets[d.Set]; ok && (byItself || x.Origin == change.OriginUndo) {
 		from = change.StateStaged
 	}
 	set, err := s.about(e, d.Set, from)
@@ -176,7 +186,13 @@ func (s *State) decided(e ledger.Event) error {
 		set.State, set.Grant = change.StateApproved, e.ID
 		s.allow(set, set.Chosen())
 	}
-	if e.Type != ledger.ApprovalGrantedAuto {
+	if e.Type == ledger.ApprovalReused {
+		set.GrantHits = d.hits()
+		for _, id := range set.GrantHits {
+			s.Grants.Use(id, moment(e), set.ID)
+		}
+	}
+	if !byItself {
 		s.personDecided(set)
 	}
 	return nil

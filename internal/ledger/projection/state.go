@@ -23,6 +23,8 @@ type Session struct {
 	// Event is the id of the event that opened the session: the cause of what is staged in it.
 	Event  string
 	Closed bool
+	// Stage is the name of the stage it is in, and StageEvent the id of the event that began it; empty for none.
+	Stage, StageEvent string
 	// UsedFiles and UsedBytes count what landed by itself since a person last decided on a set of this worktree.
 	UsedFiles int
 	UsedBytes int64
@@ -41,6 +43,8 @@ type Entry struct {
 	Cause string
 	// Grant is the id of the event that allowed the set to land.
 	Grant string
+	// GrantHits are the ids of the grants that let it in, where grants did.
+	GrantHits []string
 	// Only lists the paths of a partial approval, and Hunks the hunks chosen of the one there is then.
 	Only  []change.Path
 	Hunks *ChosenHunks
@@ -71,6 +75,8 @@ type State struct {
 	Sets     map[int]*Entry
 	// Last is the highest number given to a set.
 	Last int
+	// Grants are the remembered yeses.
+	Grants grants.Book
 	// Unknown counts events of types this version does not know.
 	Unknown int
 	// refusals remembers, by worktree, the file changes a person said no to; landings the closing event of each landing by
