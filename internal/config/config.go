@@ -19,6 +19,8 @@ type Config struct {
 	Gate string
 	// Shadow is how staging areas are made.
 	Shadow Shadow
+	// Grants are the grants of the repository's files, in their order, also those that do not count.
+	Grants []Grant
 }
 
 // Shadow is the settings of staging areas.
@@ -53,6 +55,8 @@ type Sources struct {
 	User       Source
 	Repository Source
 	Local      Source
+	// Trusted is what a person trusts of the repository's two files.
+	Trusted []Trusted
 }
 
 // Source is the bytes of one layer.
@@ -63,27 +67,66 @@ type Source struct {
 	Data []byte
 }
 
-// Load reads the layers and makes one Config of them. Notices name what a repository's files say in vain. An error is an
-// *Error about the first thing that is wrong in the first layer that has one; the Config is then not to be used.
+// The layers, by the numbers that their rules have.
+const (
+	layerUser = iota
+	layerRepository
+	layerLocal
+	// The last trusted bytes of a file are a layer too, behind these.
+	layerFloors
+)
+
+// Load reads the layers and makes one Config of them. Of a repository's file a person trusts, all counts; of another what is
+// stricter, and so does, as long as no person trusts other bytes, what was stricter in those last trusted. What an untrusted
+// file says besides is in Policy.Untrusted. Notices name what a repository's files say in vain. An error is an *Error about
+// the first thing that is wrong in the first layer that has one; the Config is then not to be used.
 func Load(in Sources) (Config, []Notice, error) {
-	c := Default()
-	var notices []Notice
-	for _, l := range []struct {
-		source Source
-		own    bool
-	}{{in.User, true}, {in.Repository, false}, {in.Local, false}} {
-		if l.source.Data == nil {
-			continue
-		}
-		read, err := parse(l.source)
+	c, notices, loose, err := load(in, false)
+	if err != nil {
+		return Default(), nil, err
+	}
+	if loose {
+		trusting, _, _, err := load(in, true)
 		if err != nil {
 			return Default(), nil, err
 		}
-		if l.own {
-			read.replace(&c)
-		} else {
-			notices = append(notices, read.tighten(&c)...)
-		}
+		c.Policy.Untrusted = &trusting.Policy
 	}
 	return c, notices, nil
+}
+
+// load is Load, with every file trusted if all is set. Loose says that a file would loosen if it were.
+func load(in Sources, all bool) (c Config, notices []Notice, loose bool, err error) {
+	c = Default()
+	files, err := in.read()
+	if err != nil {
+		return c, nil, false, err
+	}
+	// Whatever a trusted file loosens, what another tightens comes behind it.
+	for _, f := range files {
+		switch {
+		case f.number == layerUser:
+			f.replace(&c, f.number)
+			notices = append(notices, f.misplaced()...)
+		case f.trusted || (all && f.number < layerFloors):
+			f.lowerFloor(&c)
+			f.replace(&c, f.number)
+			notices = append(notices, f.inVain()...)
+			c.Grants = append(c.Grants, f.grantsOf(true)...)
+		}
+	}
+	for _, f := range files {
+		if f.number == layerUser || f.trusted || (all && f.number < layerFloors) {
+			continue
+		}
+		rest := f.tighten(&c, f.number)
+		if f.number >= layerFloors {
+			notices = append(notices, f.gone())
+			continue
+		}
+		loose = loose || len(rest) > 0
+		notices = append(notices, f.leftOut(rest)...)
+		c.Grants = append(c.Grants, f.grantsOf(false)...)
+	}
+	return c, notices, loose, nil
 }

@@ -95,7 +95,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"[[rule]]\npaths = ['a']\naction = 'ask'\n[rule]", "is not valid TOML"},
 		{strings.Repeat("[[rule]]\npaths = ['a']\naction = 'ask'\n", 1001), `c.toml:3001:3: "rule": stands here more than 1000 times`},
 		{strings.Repeat("[[rule]]\npaths = ["+strings.Repeat("'a',", 501)+"]\naction = 'ask'\n", 2), "patterns of all rules to 1002, at most 1000"},
-		{"[[grant]]\nops = []", `"grant": is not supported`},
+		{"[[grant]]\nops = []", `"grant.ops": names nothing`},
 		{"rule = []", `"rule": expected [[rule]]`},
 		{"[timeouts]\nafter = '1h'", `"timeouts": is not supported`},
 		{"[approve]\nsigning_key = 'x'", `c.toml:2:1: "approve.signing_key": is not supported`},
@@ -220,9 +220,11 @@ func TestLoadRepository(t *testing.T) {
 		`.correx.toml:3: "auto.max_bytes": 65536 would loosen what holds without it, so it is left out`,
 		`.correx.toml:10: "approve.require_tty": counts only in your own configuration, so it is left out here`,
 		`.correx.toml:12: "shadow.include": counts only in your own configuration, so it is left out here`,
+		`.correx.toml:1: "mode": this file is not trusted as it is; a person can look at what it loosens: correx trust`,
 		`.correx.local.toml:3: "auto.max_files": 4 would loosen what holds without it, so it is left out`,
 		`.correx.local.toml:4: "auto.require_sandbox": false would loosen what holds without it, so it is left out`,
 		`.correx.local.toml:6: "hooks.gate": "agents" would loosen what holds without it, so it is left out`,
+		`.correx.local.toml:3: "auto.max_files": this file is not trusted as it is; a person can look at what it loosens: correx trust`,
 	}, told); diff != "" {
 		t.Error(diff)
 	}

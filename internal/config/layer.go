@@ -12,6 +12,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/tiers"
 )
 
 // maxBytes is how large a file of settings may be.
@@ -22,8 +23,11 @@ type layer struct {
 	file string
 	// entries are the settings of the file, by name.
 	entries map[string]entry
-	// rules are its rules, in their order.
-	rules []ruleEntry
+	// rules are its rules, and grants its grants, in their order.
+	rules  []ruleEntry
+	grants []grantEntry
+	// found is every statement of the file.
+	found []located
 }
 
 // entry is one setting as a file gives it.
@@ -97,7 +101,7 @@ func explain(err error) (point, string, string) {
 
 // check compares what was decoded with the settings there are, in the order of the file.
 func check(file string, tree map[string]any, found []located) (layer, error) {
-	l := layer{file: file, entries: map[string]entry{}}
+	l := layer{file: file, entries: map[string]entry{}, found: found}
 	seen := 0
 	lastOf := newest{}
 	for _, f := range found {
@@ -105,8 +109,8 @@ func check(file string, tree map[string]any, found []located) (layer, error) {
 		if !there {
 			return layer{}, f.wrong(file, "cannot be told apart from another key")
 		}
-		if f.name() == tableRule {
-			if err := l.beginRule(f, value); err != nil {
+		if begin, ok := map[string]func(located, any) error{tableRule: l.beginRule, tableGrant: l.beginGrant}[f.name()]; ok {
+			if err := begin(f, value); err != nil {
 				return layer{}, err
 			}
 			continue
@@ -129,7 +133,10 @@ func check(file string, tree map[string]any, found []located) (layer, error) {
 		// What was located and what was decoded are not the same settings, so places and values cannot be trusted.
 		return layer{}, &Error{File: file, Problem: "cannot be read reliably; write one setting a line"}
 	}
-	return l, l.finishRules()
+	if err := l.finishRules(); err != nil {
+		return l, err
+	}
+	return l, l.finishGrants()
 }
 
 // checkEntry says what is wrong with a setting, and where.
@@ -172,6 +179,9 @@ func checkTable(file string, f located, value any) error {
 	}
 	if slices.ContainsFunc(ruleKeys(), func(k key) bool { return k.name == name }) {
 		return f.wrong(file, "stands in no rule; write it below [[rule]]")
+	}
+	if slices.ContainsFunc(grantKeys(), func(k key) bool { return k.name == name }) {
+		return f.wrong(file, "stands in no grant; write it below [[grant]]")
 	}
 	for _, k := range keys() {
 		table, _, inside := strings.Cut(k.name, ".")
@@ -268,46 +278,62 @@ func article(k kind) string {
 	return "a " + string(k)
 }
 
-// replace puts every setting of l into c.
-func (l layer) replace(c *Config) {
+// replace puts every setting of l into c, of a repository's file all but what counts only in the user's own.
+func (l layer) replace(c *Config, number int) {
 	for _, k := range keys() {
-		if e, ok := l.entries[k.name]; ok {
+		if e, ok := l.entries[k.name]; ok && (number == layerUser || !k.own) {
 			k.set(c, e)
 			c.Policy.Source[k.name] = place(l.file, e.at.line)
 		}
 	}
-	l.replaceRules(c)
+	l.addRules(c, true, number)
 }
 
-// tighten puts into c what makes it stricter and tells of the rest.
-func (l layer) tighten(c *Config) []Notice {
-	var notices []Notice
+// tighten puts into c what makes it stricter, and returns the rest.
+func (l layer) tighten(c *Config, number int) []Loosening {
+	var rest []Loosening
+	l.lowerFloor(c)
+	for _, k := range keys() {
+		e, ok := l.entries[k.name]
+		switch {
+		case !ok, k.own:
+		case k.compare(c, e.value) > 0:
+			rest = append(rest, l.loosening(e.at, k.name, fmt.Sprintf("%s would loosen what holds without it", show(e.value))))
+		case k.compare(c, e.value) < 0:
+			k.set(c, e)
+			c.Policy.Source[k.name] = place(l.file, e.at.line)
+		}
+	}
+	for _, e := range l.rules {
+		if e.rule.Action == tiers.ActionAllow {
+			rest = append(rest, l.loosening(e.at.at, tableRule, `action "allow" would loosen what holds without it`))
+		}
+	}
+	for _, e := range l.grants {
+		rest = append(rest, l.loosening(e.at.at, tableGrant, "would let pass what asks without it"))
+	}
+	l.addRules(c, false, number)
+	slices.SortStableFunc(rest, func(a, b Loosening) int { return cmp.Compare(a.Line, b.Line) })
+	return rest
+}
+
+// lowerFloor notes the mode that a repository's file asks for.
+func (l layer) lowerFloor(c *Config) {
 	if e, ok := l.entries["mode"]; ok {
 		if m := change.Mode(e.value.(string)); c.Floor == "" || m.StricterThan(c.Floor) {
 			c.Floor, c.FloorSource = m, place(l.file, e.at.line)
 		}
 	}
+}
+
+// inVain tells of the settings of a repository's file that count only in the user's own.
+func (l layer) inVain() []Notice {
+	var notices []Notice
 	for _, k := range keys() {
-		e, ok := l.entries[k.name]
-		if !ok {
-			continue
-		}
-		text := ""
-		switch {
-		case k.own:
-			text = "counts only in your own configuration, so it is left out here"
-		case k.compare(c, e.value) > 0:
-			text = fmt.Sprintf("%s would loosen what holds without it, so it is left out", show(e.value))
-		case k.compare(c, e.value) < 0:
-			k.set(c, e)
-			c.Policy.Source[k.name] = place(l.file, e.at.line)
-		}
-		if text != "" {
-			notices = append(notices, Notice{File: l.file, Line: e.at.line, Key: k.name, Text: text})
+		if e, ok := l.entries[k.name]; ok && k.own {
+			notices = append(notices, Notice{File: l.file, Line: e.at.line, Key: k.name, Text: "counts only in your own configuration, so it is left out here"})
 		}
 	}
-	notices = append(notices, l.tightenRules(c)...)
-	slices.SortStableFunc(notices, func(a, b Notice) int { return cmp.Compare(a.Line, b.Line) })
 	return notices
 }
 

@@ -23,8 +23,10 @@ type located struct {
 	key   []string
 	at    point
 	items []point
-	// array is set for the header of one table of an array, in double brackets.
-	array bool
+	// array is set for the header of one table of an array, in double brackets, and header for that of any table.
+	array, header bool
+	// start and end are where its statement begins and ends in the text, the end of its last line included.
+	start, end int
 }
 
 // name returns the key as it is written in a file.
@@ -131,8 +133,19 @@ func (l *locator) toLineEnd() {
 	}
 }
 
-// statement reads the name of a table, or a key and its value, up to the end of the line.
+// statement reads the name of a table, or a key and its value, up to the end of the line, and notes where it stands.
 func (l *locator) statement() bool {
+	start, first := l.pos, len(l.found)
+	if !l.oneStatement() {
+		return false
+	}
+	for i := first; i < len(l.found); i++ {
+		l.found[i].start, l.found[i].end = start, l.pos
+	}
+	return true
+}
+
+func (l *locator) oneStatement() bool {
 	if l.peek() == '[' {
 		closing := "]"
 		if l.pos++; l.skip("[") {
@@ -146,7 +159,7 @@ func (l *locator) statement() bool {
 			return false
 		}
 		l.table = name
-		l.found = append(l.found, located{key: name, at: l.here(start), array: closing == "]]"})
+		l.found = append(l.found, located{key: name, at: l.here(start), array: closing == "]]", header: true})
 	} else if !l.pair(l.table, 0) {
 		return false
 	}

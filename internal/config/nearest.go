@@ -19,7 +19,7 @@ func nearest(name string) string {
 		}
 	}
 	lastOfName := name[strings.LastIndexByte(name, '.')+1:]
-	for _, k := range slices.Concat(keys(), ruleKeys()) {
+	for _, k := range slices.Concat(keys(), ruleKeys(), grantKeys()) {
 		consider(k.name, distance(name, k.name))
 		table, last, inside := strings.Cut(k.name, ".")
 		if !inside {

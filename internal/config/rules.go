@@ -94,38 +94,29 @@ func (l *layer) finishRules() error {
 	return nil
 }
 
-// fields returns where the settings of f belong, and which setting it is; for a setting of a rule in the rule it stands in.
+// fields returns where the settings of f belong, and which setting it is; for a setting of a rule, or a grant, in the one it
+// stands in.
 func (l *layer) fields(f located) (map[string]entry, key, bool) {
 	isNamed := func(k key) bool { return k.name == f.name() }
 	if list := keys(); slices.ContainsFunc(list, isNamed) {
 		return l.entries, list[slices.IndexFunc(list, isNamed)], true
 	}
-	list := ruleKeys()
-	i := slices.IndexFunc(list, isNamed)
-	if i < 0 || len(l.rules) == 0 {
-		return nil, key{}, false
+	if list := ruleKeys(); len(l.rules) > 0 && slices.ContainsFunc(list, isNamed) {
+		return l.rules[len(l.rules)-1].fields, list[slices.IndexFunc(list, isNamed)], true
 	}
-	return l.rules[len(l.rules)-1].fields, list[i], true
+	if list := grantKeys(); len(l.grants) > 0 && slices.ContainsFunc(list, isNamed) {
+		return l.grants[len(l.grants)-1].fields, list[slices.IndexFunc(list, isNamed)], true
+	}
+	return nil, key{}, false
 }
 
-// replaceRules puts every rule of l into c.
-func (l layer) replaceRules(c *Config) {
+// addRules puts into c the rules of l, or only those that ask or deny, as rules of the given layer.
+func (l layer) addRules(c *Config, all bool, number int) {
 	for _, e := range l.rules {
-		c.Policy.Rules = append(c.Policy.Rules, e.rule)
-	}
-}
-
-// tightenRules puts into c the rules that ask or deny, and tells of the others.
-func (l layer) tightenRules(c *Config) []Notice {
-	var notices []Notice
-	for _, e := range l.rules {
-		if e.rule.Action != tiers.ActionAllow {
-			c.Policy.Rules = append(c.Policy.Rules, e.rule)
-			continue
+		if all || e.rule.Action != tiers.ActionAllow {
+			rule := e.rule
+			rule.Layer = number
+			c.Policy.Rules = append(c.Policy.Rules, rule)
 		}
-		notices = append(notices, Notice{
-			File: l.file, Line: e.at.at.line, Key: tableRule, Text: `action "allow" would loosen what holds without it, so it is left out`,
-		})
 	}
-	return notices
 }

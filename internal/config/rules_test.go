@@ -70,7 +70,9 @@ func TestLoadRules(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		`.correx.toml:2: "rule": action "allow" would loosen what holds without it, so it is left out`,
+		`.correx.toml:2: "rule": this file is not trusted as it is; a person can look at what it loosens: correx trust`,
 		`.correx.local.toml:2: "rule": action "allow" would loosen what holds without it, so it is left out`,
+		`.correx.local.toml:2: "rule": this file is not trusted as it is; a person can look at what it loosens: correx trust`,
 	}, told); diff != "" {
 		t.Error(diff)
 	}
@@ -91,7 +93,7 @@ func TestRulesWhole(t *testing.T) {
 
 // TestRulesExplained: template and example show rules with all their settings, and both load.
 func TestRulesExplained(t *testing.T) {
-	shown := regexp.MustCompile(`(?m)^#   (\[\[rule\]\]|[a-z]+ = .*)$`).ReplaceAll(Template(), []byte("$1"))
+	shown := regexp.MustCompile(`(?m)^#   (\[\[(?:rule|grant)\]\]|[a-z]+ = .*)$`).ReplaceAll(Template(), []byte("$1"))
 	data, err := os.ReadFile("../../.correx.toml.example")
 	if err != nil {
 		t.Fatal(err)

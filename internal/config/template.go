@@ -11,7 +11,8 @@ func Template() []byte {
 	var b strings.Builder
 	b.WriteString(`# What correx lets land in this repository without a person. "correx doctor" says what is in force.
 #
-# This file comes with the repository, so it can only make correx stricter than it is on a person's machine.
+# This file comes with the repository, so it makes correx stricter than it is on a person's machine. What it loosens counts
+# only once that person has run "correx trust".
 # What it leaves out keeps its default, which stands behind the "=" below.
 `)
 	table := ""
@@ -23,7 +24,7 @@ func Template() []byte {
 		}
 		if k.own && !own {
 			own = true
-			b.WriteString(ruleTemplate)
+			b.WriteString(ruleTemplate + grantTemplate)
 			b.WriteString(`
 # The settings below count only in your own file, $XDG_CONFIG_HOME/correx/config.toml, never in a repository.
 `)
@@ -46,10 +47,19 @@ func Template() []byte {
 // ruleTemplate explains rules. No rule is a default, so it shows one that could be.
 const ruleTemplate = `
 # Rules about single paths and ops, as many as are wanted, each below a line of its own. A rule that denies always counts;
-# of the others the last one that matches. Here a rule can ask or deny; "allow" counts only in your own file.
+# of the others the last one that matches. "allow" counts in your own file, and here once the file is trusted.
 #   [[rule]]
 #   paths = ["docs/", "*.md"]
 #   ops = ["delete", "rename"]
 #   action = "ask"
 # Ops: create edit overwrite delete rename copy chmod symlink retype; without ops a rule is about all of them.
+`
+
+// grantTemplate explains grants.
+const grantTemplate = `
+# Grants: lasting yeses of a person to ops on paths, best written by "correx grant add". They count once the file is trusted.
+#   [[grant]]
+#   ops = ["create", "edit"]
+#   paths = ["docs/*.md"]
+#   expires = "2030-01-01T00:00:00Z"
 `
