@@ -119,11 +119,13 @@ func load(in Sources, all bool) (c Config, notices []Notice, loose bool, err err
 		if f.number == layerUser || f.trusted || (all && f.number < layerFloors) {
 			continue
 		}
-		rest := f.tighten(&c, f.number)
 		if f.number >= layerFloors {
-			notices = append(notices, f.gone())
+			if f.hold(&c, f.number) {
+				notices = append(notices, f.gone())
+			}
 			continue
 		}
+		rest := f.tighten(&c, f.number)
 		loose = loose || len(rest) > 0
 		notices = append(notices, f.leftOut(rest)...)
 		c.Grants = append(c.Grants, f.grantsOf(false)...)

@@ -86,7 +86,7 @@ func TestUntrustedLoosensNothing(t *testing.T) {
 		for _, n := range notices {
 			count += strings.Count(n.Text, "correx trust")
 		}
-		there := in.Repository.Data != nil && len(in.Repository.Data) > 0
+		there := len(in.Repository.Data) > 0
 		if (c.Policy.Untrusted != nil) != there || count == 0 {
 			t.Errorf("%s: %v, %+v", name, notices, c.Policy.Untrusted)
 		}

@@ -65,6 +65,21 @@ func (s TrustStore) Read() ([]Trusted, error) {
 	return list, nil
 }
 
+// Keeps reports whether what a person's command makes of a file is trusted if data, nil for no file, was there: that was
+// trusted, or nothing was, so that all of it is that person's.
+func (s TrustStore) Keeps(file string, data []byte) (bool, error) {
+	list, err := s.Read()
+	if err != nil {
+		return false, err
+	}
+	for _, t := range list {
+		if t.File == file {
+			return data != nil && Digest(t.Data) == Digest(data), nil
+		}
+	}
+	return data == nil, nil
+}
+
 // Trust keeps that the given bytes of a file are trusted, in place of what was. After success that is on the disk; after a
 // failure the old or the new holds.
 func (s TrustStore) Trust(file string, data []byte) error {

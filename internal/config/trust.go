@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/correx/correx/tiers"
 )
 
 // Trusted is the bytes of a repository's file that a person trusts.
@@ -152,6 +154,36 @@ func (l layer) leftOut(rest []Loosening) []Notice {
 		})
 	}
 	return notices
+}
+
+// hold puts into c what makes it stricter still, of a file as it was trusted, and reports whether anything did.
+func (l layer) hold(c *Config, number int) bool {
+	without := len(c.Policy.Rules)
+	floor := c.Floor
+	l.lowerFloor(c)
+	held := c.Floor != floor
+	for _, k := range keys() {
+		e, ok := l.entries[k.name]
+		if !ok || k.own || k.compare(c, e.value) >= 0 || (k.name == "protect.paths" && c.protects(texts(e.value))) {
+			continue
+		}
+		k.set(c, e)
+		c.Policy.Source[k.name] = place(l.file, e.at.line)
+		held = true
+	}
+	known := slices.Clone(c.Policy.Rules)
+	l.addRules(c, false, number)
+	c.Policy.Rules = slices.DeleteFunc(c.Policy.Rules, func(r tiers.Rule) bool {
+		return r.Layer == number && slices.ContainsFunc(known, func(k tiers.Rule) bool { return k.String() == r.String() })
+	})
+	return held || len(c.Policy.Rules) > without
+}
+
+// protects reports whether c protects all of these patterns.
+func (c *Config) protects(patterns []string) bool {
+	return !slices.ContainsFunc(patterns, func(text string) bool {
+		return !slices.ContainsFunc(c.Policy.Protect, func(p tiers.Protect) bool { return p.Pattern.String() == text })
+	})
 }
 
 // gone tells that the last trusted bytes of a file still tighten.

@@ -8,6 +8,7 @@ import (
 	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/internal/ledger"
 	"github.com/correx/correx/internal/ledger/projection"
+	"github.com/correx/correx/tiers"
 )
 
 // Person is who decides, and how the decision was given.
@@ -47,6 +48,8 @@ type yes struct {
 	decision change.Decision
 	only     []change.Path
 	hunks    *Hunks
+	// byItself are the facts of a set that lands without a person; nil for a person's yes.
+	byItself []tiers.FileFacts
 }
 
 // files returns what lands of e.

@@ -114,6 +114,20 @@ func (e *PersonError) Error() string {
 	return fmt.Sprintf("%s is a person's decision: %s", e.What, e.Why)
 }
 
+// GrantError is returned when a grant that was asked for could never count: exit 5.
+type GrantError struct {
+	Why string
+}
+
+func (e *GrantError) Error() string { return "no grant was made: " + e.Why }
+
+// UnknownGrantError is returned for an id that no grant has: exit 1.
+type UnknownGrantError struct {
+	ID string
+}
+
+func (e *UnknownGrantError) Error() string { return fmt.Sprintf("there is no grant %q", e.ID) }
+
 // ImageError is returned when an image that a change set needs is not in the store: exit 7.
 type ImageError struct {
 	ID    int

@@ -8,6 +8,7 @@ import (
 
 	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/internal/durable"
+	"github.com/correx/correx/internal/ledger/projection"
 	"github.com/correx/correx/internal/repo"
 	"github.com/correx/correx/tiers"
 )
@@ -29,12 +30,13 @@ func (g *Gate) ExplainSet(ctx context.Context, id int) (Explanation, error) {
 	if err != nil {
 		return Explanation{}, err
 	}
-	return g.explain(ctx, e.Files, e.Origin)
+	return g.explain(ctx, e.Files, e.Origin, g.state.Sessions[e.Session])
 }
 
 // ExplainPath says what policy would say of a change to p that changes no byte: of op, or where op is empty of an edit of
-// the file that is there, of a file in the place of what else is there, or of its creation. Nothing is written.
-func (g *Gate) ExplainPath(ctx context.Context, p change.Path, op change.Op) (Explanation, error) {
+// the file that is there, of a file in the place of what else is there, or of its creation. The grants of session count, ""
+// for none. Nothing is written.
+func (g *Gate) ExplainPath(ctx context.Context, p change.Path, op change.Op, session string) (Explanation, error) {
 	there := change.Pin{Kind: change.KindFile, Perm: 0o644}
 	info, err := g.tree.Lstat(p)
 	var parent *durable.ParentError
@@ -52,7 +54,7 @@ func (g *Gate) ExplainPath(ctx context.Context, p change.Path, op change.Op) (Ex
 	if err != nil {
 		return Explanation{}, err
 	}
-	return g.explain(ctx, []change.FileChange{f}, change.OriginShadow)
+	return g.explain(ctx, []change.FileChange{f}, change.OriginShadow, g.state.Sessions[session])
 }
 
 // imagined is the change to p that ExplainPath speaks of, where there is what stands at p.
@@ -89,15 +91,32 @@ func imagined(p change.Path, op change.Op, there change.Pin) (change.FileChange,
 }
 
 // explain judges files with what the real tree shows about them now.
-func (g *Gate) explain(ctx context.Context, files []change.FileChange, origin change.Origin) (Explanation, error) {
-	seen := &observed{changes: files, facts: map[change.Path]tiers.FileFacts{}, moved: map[change.Path]change.Pin{}}
-	programs, err := g.repo.Programs(ctx)
+func (g *Gate) explain(ctx context.Context, files []change.FileChange, origin change.Origin, ses *projection.Session) (Explanation, error) {
+	facts, err := g.factsNow(ctx, files, origin)
 	if err != nil {
 		return Explanation{}, err
 	}
+	f := tiers.Facts{Files: facts, Origin: origin, Enforced: "none"}
+	p := g.policy()
+	if origin == change.OriginShadow {
+		n, bytes := g.state.Used(g.worktree(), "")
+		f.Used, p = tiers.Usage{Files: n, Bytes: bytes}, g.policyFor(ses)
+	}
+	out := Explanation{Files: files}
+	out.Result, out.Steps = tiers.Explain(f, p)
+	return out, nil
+}
+
+// factsNow looks at what the real tree shows about files now.
+func (g *Gate) factsNow(ctx context.Context, files []change.FileChange, origin change.Origin) ([]tiers.FileFacts, error) {
+	seen := &observed{changes: files, facts: map[change.Path]tiers.FileFacts{}, moved: map[change.Path]change.Pin{}}
+	programs, err := g.repo.Programs(ctx)
+	if err != nil {
+		return nil, err
+	}
 	modules, err := g.moduleRoots(ctx)
 	if err != nil {
-		return Explanation{}, err
+		return nil, err
 	}
 	paths := make([]change.Path, len(files))
 	for i, c := range files {
@@ -105,7 +124,7 @@ func (g *Gate) explain(ctx context.Context, files []change.FileChange, origin ch
 	}
 	ignored, err := g.repo.Ignored(ctx, paths, nil)
 	if err != nil {
-		return Explanation{}, err
+		return nil, err
 	}
 	after := afterLanding(files)
 	for _, c := range files {
@@ -113,19 +132,12 @@ func (g *Gate) explain(ctx context.Context, files []change.FileChange, origin ch
 		g.treeFacts(&facts, c, programs, after)
 		if origin == change.OriginShadow {
 			if err := g.linkFacts(&facts, c, after, seen); err != nil {
-				return Explanation{}, err
+				return nil, err
 			}
 		}
 		seen.facts[c.Path] = facts
 	}
-	f := tiers.Facts{Files: seen.factsOf(files), Origin: origin, Enforced: "none"}
-	if origin == change.OriginShadow {
-		n, bytes := g.state.Used(g.worktree(), "")
-		f.Used = tiers.Usage{Files: n, Bytes: bytes}
-	}
-	out := Explanation{Files: files}
-	out.Result, out.Steps = tiers.Explain(f, g.policy())
-	return out, nil
+	return seen.factsOf(files), nil
 }
 
 // moduleRoots are the folders of submodules and of repositories inside the tree.

@@ -31,6 +31,8 @@ import (
 type Options struct {
 	Repo   *repo.Repo
 	Config config.Config
+	// Unchanged reports whether the settings on the disk still are those in Config; nil where nobody else can change them.
+	Unchanged func() (bool, error)
 	// ShadowHome is the folder where shadows are made.
 	ShadowHome string
 	// Own are the places of correx's own files, as absolute paths: the program, the user's configuration, the shadows.
@@ -50,6 +52,8 @@ type Gate struct {
 	clock  func() time.Time
 	rand   io.Reader
 	holder string
+	// unchanged is Options.Unchanged.
+	unchanged func() (bool, error)
 
 	tree   *durable.Root
 	log    *ledger.Log
@@ -73,6 +77,9 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 	g := &Gate{
 		repo: o.Repo, config: o.Config, home: o.ShadowHome, clock: o.Clock, rand: o.Rand, holder: o.Holder,
 		state: projection.New(), store: undo.OpenStore(filepath.Join(dir, "store")),
+	}
+	if g.unchanged = o.Unchanged; g.unchanged == nil {
+		g.unchanged = func() (bool, error) { return true, nil }
 	}
 	for _, p := range append(o.Own, o.ShadowHome) {
 		if in, ok := g.InTree(p); ok {
@@ -140,7 +147,16 @@ func (g *Gate) Set(id int) (*projection.Entry, error) {
 func (g *Gate) Mode() change.Mode { return g.policy().Mode }
 
 func (g *Gate) policy() tiers.Policy {
-	p := g.config.Policy
+	p := g.inMode(g.config.Policy)
+	if p.Untrusted != nil {
+		trusting := g.inMode(*p.Untrusted)
+		p.Untrusted = &trusting
+	}
+	return p
+}
+
+// inMode returns p with the mode that a person set, if one did.
+func (g *Gate) inMode(p tiers.Policy) tiers.Policy {
 	if g.state.Mode == "" {
 		return p
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/correx/correx/internal/durable"
 	"github.com/correx/correx/internal/ledger"
 	"github.com/correx/correx/internal/ledger/projection"
+	"github.com/correx/correx/tiers"
 	"github.com/correx/correx/undo"
 )
 
@@ -22,10 +23,12 @@ const (
 	folderRoom  = 64
 )
 
-// landByItself lands a set whose verdict is auto. What keeps it from landing is in the result's Err.
-func (g *Gate) landByItself(ctx context.Context, id int) Result {
-	d := change.Decision{Kind: change.Approved, By: byEnvelope, Scope: "all", How: "envelope"}
-	credential, err := g.decideAndLand(ctx, id, yes{event: ledger.ApprovalGrantedAuto, decision: d})
+// landByItself lands a set whose verdict is auto, if it still is. What keeps it from landing is in the result's Err.
+func (g *Gate) landByItself(ctx context.Context, id int, facts []tiers.FileFacts) Result {
+	credential, err := g.decideAndLand(ctx, id, yes{event: ledger.ApprovalGrantedAuto, byItself: facts})
+	if errors.Is(err, errAsksNow) {
+		err = nil
+	}
 	return Result{Entry: g.state.Sets[id], Credential: credential, Err: err}
 }
 
@@ -108,6 +111,9 @@ func (g *Gate) recordStale(ctx context.Context, id int, stale *apply.StaleError)
 // grant records the decision if the set still asks for one. A set that is approved already is landed under the decision
 // it has. What chosen hunks come to is stored and flushed before the event that names it.
 func (g *Gate) grant(ctx context.Context, id int, y yes) error {
+	if y.byItself != nil {
+		return g.recordLetIn(ctx, id, y.byItself)
+	}
 	if y.hunks == nil {
 		return g.recordYes(ctx, id, y)
 	}

@@ -23,10 +23,10 @@ type OwnFile struct {
 	Executable bool
 }
 
-// ApproveOwn records that a person let in the files that `correx init` has written or will write for them, so that the commit hook
+// ApproveOwn records that a person let in the files that a command has written or will write for them, so that the commit hook
 // lets exactly those bytes through. Files as they are in the index or in HEAD already need nothing. Paths outside the
 // tree are left out.
-func (g *Gate) ApproveOwn(ctx context.Context, files []OwnFile, by Person) error {
+func (g *Gate) ApproveOwn(ctx context.Context, files []OwnFile, by Person, message string) error {
 	var ends []preflight.Ends
 	unshare, err := g.store.Share(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func (g *Gate) ApproveOwn(ctx context.Context, files []OwnFile, by Person) error
 		return err
 	}
 	return g.update(ctx, func() ([]ledger.Draft, error) {
-		b := &batch{gate: g, actor: by.actor(), origin: change.OriginCommit, message: "written by correx init", next: g.state.Last}
+		b := &batch{gate: g, actor: by.actor(), origin: change.OriginCommit, message: message, next: g.state.Last}
 		id, staged := b.stage(proposal{files: changes})
 		v := &stagedView{after: afterLanding(changes)}
 		facts := make([]tiers.FileFacts, len(changes))

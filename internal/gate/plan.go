@@ -87,6 +87,8 @@ type planInput struct {
 	moved map[change.Path]change.Pin
 	// outcome is what policy says now of a set that was judged before: a verdict is never remembered.
 	outcome func(*projection.Entry) change.Outcome
+	// granted reports whether a person's grant lets pass by now what waits; nil for no.
+	granted func(*projection.Entry) bool
 }
 
 // makePlan settles how a submission meets the sets that came before it in the session (units). A unit that is unchanged
@@ -155,7 +157,7 @@ func touches(u *projection.Entry, s scope) bool {
 	return false
 }
 
-// keeps reports whether an unchanged unit is left as it is. Skipped and timed-out bytes are asked about again, and so is
+// keeps reports whether an unchanged unit is left as it is. What waits does, unless a grant that came later covers it. Skipped and timed-out bytes are asked about again, and so is
 // a set whose request a crash kept off the disk; what was let in by itself lands only if it would be let in now; what was
 // stale or denied stays so only while the reason for it does.
 func (in planInput) keeps(u *projection.Entry) bool {
@@ -165,6 +167,8 @@ func (in planInput) keeps(u *projection.Entry) bool {
 	switch u.State {
 	case change.StateSkipped, change.StateTimedOut, change.StateStaged:
 		return false
+	case change.StatePending:
+		return in.granted == nil || !in.granted(u)
 	case change.StateDenied:
 		return in.outcome(u) == change.Deny
 	case change.StateStale:

@@ -74,7 +74,7 @@ func (g *Gate) Submit(ctx context.Context, o SubmitOptions) (*Submission, error)
 		out.Sets = append(out.Sets, Result{Entry: e, Before: true})
 	}
 	for _, id := range made.land {
-		out.Sets = append(out.Sets, g.landByItself(ctx, id))
+		out.Sets = append(out.Sets, g.landByItself(ctx, id, seen.factsOf(g.state.Sets[id].Files)))
 	}
 	for _, id := range made.wait {
 		out.Sets = append(out.Sets, Result{Entry: g.state.Sets[id], Before: slices.Contains(made.rest, id)})
@@ -141,6 +141,10 @@ func (g *Gate) stage(ctx context.Context, o SubmitOptions, seen *observed) (stag
 		p, err := makePlan(planInput{
 			changes: seen.changes, units: g.units(o.Session), scope: o.Paths, each: o.Each, moved: seen.moved,
 			outcome: func(e *projection.Entry) change.Outcome { return g.judge(seen.factsOf(e.Files), ses).Outcome },
+			granted: func(e *projection.Entry) bool {
+				// The rest of a set waits for its own answer.
+				return e.Parent == 0 && len(g.judge(seen.factsOf(e.Files), ses).Grants) > 0
+			},
 		})
 		if err != nil {
 			return nil, err
@@ -251,7 +255,7 @@ func (g *Gate) judge(facts []tiers.FileFacts, ses *projection.Session) tiers.Res
 		f.Used = tiers.Usage{Files: files + ses.UsedFiles, Bytes: bytes + ses.UsedBytes}
 		f.Enforced = ses.Enforced
 	}
-	return tiers.Judge(f, g.policy())
+	return tiers.Judge(f, g.policyFor(ses))
 }
 
 // batch collects the events of one append, each naming the one that caused it.
@@ -283,7 +287,7 @@ func (b *batch) stage(p proposal) (int, string) {
 	}
 	cause := ""
 	if b.session != nil {
-		set.Session, set.Agent, cause = b.session.Session, b.session.Agent, b.session.Event
+		set.Session, set.Agent, set.Stage, cause = b.session.Session, b.session.Agent, b.session.Stage, b.session.Event
 	}
 	return set.ID, b.add(ledger.ChangeStaged, cause, projection.ChangeStaged{Set: set})
 }
