@@ -85,8 +85,8 @@ func (a *application) build() *cli.App {
 	app.Flags = []cli.Flag{&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`"}}
 	app.Commands = []*cli.Command{
 		a.statusCommand(), a.showCommand(), a.diffCommand(), a.undoCommand(), a.redoCommand(), a.logCommand(), a.explainCommand(),
-		a.approveCommand(), a.rejectCommand(), a.skipCommand(), a.modeCommand(),
-		a.shadowCommand(), a.submitCommand(), a.waitCommand(),
+		a.approveCommand(), a.rejectCommand(), a.skipCommand(), a.modeCommand(), a.grantCommand(), a.trustCommand(),
+		a.shadowCommand(), a.stageCommand(), a.submitCommand(), a.waitCommand(),
 		a.initCommand(), a.checkCommand(), a.hooksCommand(), a.hookCommand(), a.doctorCommand(), a.fsckCommand(), a.demoCommand(),
 	}
 	app.Action = func(c *cli.Context) error { return cli.ShowAppHelp(c) }

@@ -21,13 +21,18 @@ func (a *application) approveCommand() *cli.Command {
 			"With --only or --hunks a part lands and the rest waits under the next number. Hunks are numbered as `correx show`\n" +
 			"does: --hunks 1,3 or --hunks 2-4 chooses some of one text file, whose mode then stays as it is; all of them are the\n" +
 			"whole file.\n\n" +
-			"   correx approve 12\n   correx approve 12 --only src/parse.go --only 'glob:docs/**'\n" +
+			"With --always a grant is made as well, for just these ops and paths (--exact: for exactly this change); it is shown\n" +
+			"before the question and printed with the command that takes it back.\n\n" +
+			"   correx approve 12\n   correx approve 12 --always session\n   correx approve 12 --only src/parse.go --only 'glob:docs/**'\n" +
 			"   correx approve 12 --only src/parse.go --hunks 1,3-4\n   correx approve --staged\n\n" +
 			exitHelp(codeDone, codeFailed, codeUsage, codeWaiting, codeNotAllowed, codeStale, codeCorrupt, codeInterrupted),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "staged", Usage: "approve what is staged for the next commit"},
 			&cli.StringSliceFlag{Name: "only", Usage: "only this `PATH`: a file, a folder, or glob:PATTERN (repeatable)"},
 			&cli.StringSliceFlag{Name: "hunks", Usage: "only the hunks of this `LIST`, of the one file that is chosen: 1,3 or 2-4"},
+			&cli.StringFlag{Name: "always", Usage: "let the same pass from now on, for this `SCOPE`: session, stage or project"},
+			&cli.BoolFlag{Name: "exact", Usage: "with --always: only exactly this change"},
+			&cli.StringFlag{Name: "expires", Usage: "with --always: for how long, `DUR` such as 12h or 30d"},
 			&cli.StringFlag{Name: "steer", Usage: "a `TEXT` that reaches the agent with the answer"},
 		},
 	}, runApprove)
@@ -44,6 +49,10 @@ func runApprove(ctx context.Context, c call) (*reply, error) {
 	if flag := partFlag(c); len(numbers) > 1 && flag != "" {
 		return nil, &gate.UsageError{Problem: flag + " needs exactly one change set"}
 	}
+	always, err := alwaysFlags(c, len(numbers))
+	if err != nil {
+		return nil, err
+	}
 	s, err := open(ctx, c)
 	if err != nil {
 		return nil, err
@@ -52,6 +61,10 @@ func runApprove(ctx context.Context, c call) (*reply, error) {
 	who, err := s.requirePerson(c, "approve")
 	if err != nil {
 		return nil, err
+	}
+	if always != nil {
+		always.Person = who
+		return approveAlways(ctx, c, s, *always, numbers[0])
 	}
 	var done []gate.Result
 	for _, n := range numbers {
@@ -82,44 +95,67 @@ func partly(done []gate.Result, s *site) *reply {
 	return resultsReply("", done, s.words())
 }
 
+// request is one set about to be approved, as far as the flags choose of it.
+type request struct {
+	gate.DecideOptions
+	entry *projection.Entry
+	// grant says what is granted with a yes; empty for nothing.
+	grant string
+}
+
 // approveOne shows one set, asks, and lands it.
 func approveOne(ctx context.Context, c call, s *site, who gate.Person, id int) (gate.Result, error) {
-	e, err := s.Set(id)
+	asked, err := chosen(ctx, c, s, who, id)
 	if err != nil {
 		return gate.Result{}, err
 	}
+	return asked.decide(ctx, c, s)
+}
+
+// chosen finds what the flags choose of a set that waits.
+func chosen(ctx context.Context, c call, s *site, who gate.Person, id int) (request, error) {
+	e, err := s.Set(id)
+	if err != nil {
+		return request{}, err
+	}
 	if !e.State.Waits() {
-		return gate.Result{}, &gate.StateError{ID: id, State: e.State, By: e.SupersededBy, Want: "no longer waits"}
+		return request{}, &gate.StateError{ID: id, State: e.State, By: e.SupersededBy, Want: "no longer waits"}
 	}
 	o := gate.DecideOptions{Person: who, Digest: e.Digest, Steering: c.String("steer")}
 	if words := c.StringSlice("only"); len(words) > 0 {
 		if o.Only, err = gate.Choose(e.Files, words, matchGlob); err != nil {
-			return gate.Result{}, err
+			return request{}, err
 		}
 	}
 	if c.IsSet("hunks") {
 		if o.Hunks, err = s.ChooseHunks(ctx, e, o.Only, strings.Join(c.StringSlice("hunks"), ",")); err != nil {
+			return request{}, err
+		}
+	}
+	return request{DecideOptions: o, entry: e}, nil
+}
+
+// decide asks at a terminal, and lands what was asked about.
+func (q request) decide(ctx context.Context, c call, s *site) (gate.Result, error) {
+	if q.How == "terminal" {
+		if err := s.CheckImages(q.entry); err != nil {
+			return gate.Result{}, err
+		}
+		if err := s.CheckFresh(ctx, q.entry, q.Landing(q.entry)); err != nil {
+			return gate.Result{}, err
+		}
+		if err := showAndAsk(ctx, c, s, q); err != nil {
 			return gate.Result{}, err
 		}
 	}
-	if who.How == "terminal" {
-		if err := s.CheckImages(e); err != nil {
-			return gate.Result{}, err
-		}
-		if err := s.CheckFresh(ctx, e, o.Landing(e)); err != nil {
-			return gate.Result{}, err
-		}
-		if err := showAndAsk(ctx, c, s, e, o); err != nil {
-			return gate.Result{}, err
-		}
-	}
-	return s.Approve(ctx, id, o)
+	return s.Approve(ctx, q.entry.ID, q.DecideOptions)
 }
 
 // showAndAsk shows the card of what would land and asks. A card that could not show everything needs a typed word. No is
 // exit 4's business only when it is a decision: leaving the question is not one, so the set goes on waiting.
-func showAndAsk(ctx context.Context, c call, s *site, e *projection.Entry, o gate.DecideOptions) error {
-	v, err := landing(s, e, o)
+func showAndAsk(ctx context.Context, c call, s *site, q request) error {
+	e := q.entry
+	v, err := landing(s, e, q.DecideOptions)
 	if err != nil {
 		return err
 	}
@@ -130,6 +166,14 @@ func showAndAsk(ctx context.Context, c call, s *site, e *projection.Entry, o gat
 	}
 	if _, err := io.WriteString(c.env.Stderr, shown.text); err != nil {
 		return err
+	}
+	if q.grant != "" && !shown.whole {
+		return &gate.GrantError{Why: "not everything of the change could be shown"}
+	}
+	if q.grant != "" {
+		if _, err := fmt.Fprintln(c.env.Stderr, q.grant); err != nil {
+			return err
+		}
 	}
 	question := fmt.Sprintf("approve #%d", e.ID)
 	switch {
@@ -186,6 +230,9 @@ func approveStaged(ctx context.Context, c call) (*reply, error) {
 	}
 	if flag := partFlag(c); flag != "" {
 		return nil, &gate.UsageError{Problem: "--staged takes all that is staged: leave " + flag + " out"}
+	}
+	if _, err := alwaysFlags(c, 0); err != nil {
+		return nil, err
 	}
 	s, err := open(ctx, c)
 	if err != nil {

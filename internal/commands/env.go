@@ -115,13 +115,23 @@ func (e Env) shadowHome() (string, error) {
 	return filepath.Join(dir, "shadows"), err
 }
 
+// trustDir returns the folder where trust in repositories' settings is kept.
+func (e Env) trustDir() (string, error) {
+	dir, err := e.xdg("XDG_STATE_HOME", ".local/state")
+	return filepath.Join(dir, "trust"), err
+}
+
 // own returns the places of correx's own files outside any repository: the program and the user's configuration.
 func (e Env) own() []string {
 	conf, err := e.userConfig()
 	if err != nil {
 		return []string{e.Executable}
 	}
-	return []string{e.Executable, filepath.Dir(conf)}
+	trust, err := e.trustDir()
+	if err != nil {
+		return []string{e.Executable, filepath.Dir(conf)}
+	}
+	return []string{e.Executable, filepath.Dir(conf), trust}
 }
 
 // person returns the account's name.

@@ -37,6 +37,7 @@ func codeOf(err error) int {
 		conf     *config.Error
 		person   *gate.PersonError
 		denied   *gate.DeniedError
+		granted  *gate.GrantError
 		unsafe   *apply.UnsafeError
 		state    *gate.StateError
 		stale    *gate.StaleError
@@ -60,7 +61,7 @@ func codeOf(err error) int {
 		return codeCorrupt
 	case errors.As(err, &stale), errors.As(err, &stale2), errors.As(err, &state):
 		return codeStale
-	case errors.As(err, &person), errors.As(err, &denied), errors.As(err, &unsafe):
+	case errors.As(err, &person), errors.As(err, &denied), errors.As(err, &granted), errors.As(err, &unsafe):
 		return codeNotAllowed
 	case errors.As(err, &usage), errors.As(err, &worktree), errors.As(err, &conf):
 		return codeUsage

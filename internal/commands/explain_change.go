@@ -91,7 +91,13 @@ func explainPath(ctx context.Context, s *site, arg string, op change.Op) (gate.E
 	if len(paths) == 0 {
 		return gate.Explanation{}, &gate.UsageError{Problem: "the whole repository is no path: name a file in it"}
 	}
-	return s.ExplainPath(ctx, paths[0], op)
+	session := ""
+	if list := s.State().OpenSessions(s.Worktree()); s.inside {
+		session = s.marker.Session
+	} else if len(list) == 1 {
+		session = list[0].Session
+	}
+	return s.ExplainPath(ctx, paths[0], op, session)
 }
 
 // fill takes over what was explained.

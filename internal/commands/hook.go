@@ -57,7 +57,7 @@ func judgeForHook(ctx context.Context, c call) (*reply, error) {
 		return &reply{}, nil
 	}
 	s.Gate, err = gate.Open(ctx, gate.Options{
-		Repo: r, Config: s.config, Own: c.env.own(), Clock: c.env.Clock, Rand: c.env.Rand, Holder: c.env.holder("hook"),
+		Repo: r, Config: s.config, Unchanged: s.unchanged(c), Own: c.env.own(), Clock: c.env.Clock, Rand: c.env.Rand, Holder: c.env.holder("hook"),
 	})
 	if err != nil {
 		return broken(c, err)

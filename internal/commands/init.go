@@ -75,6 +75,11 @@ func runInit(ctx context.Context, c call) (*reply, error) {
 	if j.Written, err = writeConfig(j.Config); err != nil {
 		return nil, err
 	}
+	if j.Written {
+		if err := trustTemplate(ctx, c, s); err != nil {
+			return nil, err
+		}
+	}
 	j.Hooks = hooksOf(report, nil)
 	return &reply{json: j, notices: append(s.words(), hookNotes(report)...), text: func(w io.Writer) {
 		word := "kept"
@@ -101,6 +106,16 @@ func writeConfig(path string) (bool, error) {
 	return err == nil, err
 }
 
+// trustTemplate trusts the configuration that init has written whole, which loosens nothing, unless something was trusted
+// before: then a person says so.
+func trustTemplate(ctx context.Context, c call, s *site) error {
+	keeps, err := s.trusts.Keeps(configName, nil)
+	if err != nil || !keeps {
+		return err
+	}
+	return s.Trust(ctx, config.Trusted{File: configName, Data: config.Template()}, gate.Person{Name: c.env.person(), How: "init"}, s.trusts)
+}
+
 // ownHooks are the hooks in the tree that an install wrote or changed.
 func ownHooks(s *site, o hooks.Options, before map[string]fileNow) []gate.OwnFile {
 	var own []gate.OwnFile
@@ -122,7 +137,7 @@ func approveWritten(ctx context.Context, c call, s *site, own []gate.OwnFile) er
 	if c.env.interactive() {
 		how = "terminal"
 	}
-	return s.ApproveOwn(ctx, own, gate.Person{Name: c.env.person(), How: how})
+	return s.ApproveOwn(ctx, own, gate.Person{Name: c.env.person(), How: how}, "written by correx init")
 }
 
 // fileNow is what stands at a path.

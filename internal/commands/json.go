@@ -74,6 +74,9 @@ type decisionJSON struct {
 	Reason   string              `json:"reason"`
 	Steering string              `json:"steering"`
 	How      string              `json:"how"`
+	// GrantHit is the grant that let the set in, and GrantHits all where several had to.
+	GrantHit  string   `json:"grant_hit,omitempty"`
+	GrantHits []string `json:"grant_hits,omitempty"`
 	// Hunks says which hunks of one file were chosen, where some were.
 	Hunks *chosenJSON `json:"hunks,omitempty"`
 }
@@ -101,6 +104,7 @@ type sessionJSON struct {
 	Backend  string `json:"backend"`
 	Enforced string `json:"enforced"`
 	OpenedAt string `json:"opened_at"`
+	Stage    string `json:"stage,omitempty"`
 	Waiting  int    `json:"waiting"`
 }
 
@@ -109,12 +113,16 @@ type statusJSON struct {
 	Enforced string        `json:"enforced"`
 	Sessions []sessionJSON `json:"sessions"`
 	Pending  []setJSON     `json:"pending"`
+	// Grants is how many grants count.
+	Grants int `json:"grants"`
 }
 
 type submissionJSON struct {
 	Session string    `json:"session"`
 	Sets    []setJSON `json:"change_sets"`
 	Notices []string  `json:"notices,omitempty"`
+	// Grant is the grant that was made with an approval.
+	Grant *grantJSON `json:"grant,omitempty"`
 }
 
 type eventJSON struct {
@@ -192,6 +200,12 @@ func setOf(e *projection.Entry) setJSON {
 	}
 	if d := e.Decision; d != nil {
 		s.Decision = &decisionJSON{Kind: d.Kind, By: d.By, At: timeJSON(d.At), Scope: d.Scope, Reason: d.Reason, Steering: d.Steering, How: d.How}
+		if len(e.GrantHits) > 0 {
+			s.Decision.GrantHit = e.GrantHits[0]
+		}
+		if len(e.GrantHits) > 1 {
+			s.Decision.GrantHits = e.GrantHits
+		}
 		if h := e.Hunks; h != nil {
 			s.Decision.Hunks = &chosenJSON{Chosen: h.Chosen, Of: h.Of, Result: h.File.Proposed.SHA256}
 			s.Decision.Hunks.Path, s.Decision.Hunks.PathB64 = pathJSON(h.File.Path)
@@ -213,7 +227,7 @@ func resultOf(r gate.Result) setJSON {
 func sessionOf(s *projection.Session, waiting int) sessionJSON {
 	return sessionJSON{
 		Session: s.Session, Name: s.Name, Agent: s.Agent, Path: s.Tree, Backend: s.Backend, Enforced: s.Enforced,
-		OpenedAt: timeJSON(s.OpenedAt), Waiting: waiting,
+		OpenedAt: timeJSON(s.OpenedAt), Stage: s.Stage, Waiting: waiting,
 	}
 }
 

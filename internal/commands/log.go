@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/correx/correx/internal/gate"
 	"github.com/correx/correx/internal/ledger"
+	"github.com/correx/correx/internal/ledger/projection"
 )
 
 func (a *application) logCommand() *cli.Command {
@@ -47,6 +49,7 @@ func runLog(ctx context.Context, c call) (*reply, error) {
 		for i := len(list) - 1; i >= 0; i-- {
 			e := list[i]
 			fmt.Fprintf(w, "%s  %s\n", e.CreatedAt.Local().Format("2006-01-02 15:04"), summary(e))
+			grantLine(w, e)
 			if e.Decision != nil && e.Decision.Reason != "" {
 				fmt.Fprintf(w, "    reason: %s\n", visible(e.Decision.Reason))
 			}
@@ -70,7 +73,7 @@ func logEvents(c call, s *site, id int) (*reply, error) {
 				writeJSON(w, eventOf(e))
 				continue
 			}
-			fmt.Fprintf(w, "%6d  %s  %-20s %s\n", e.Seq, e.At.Local().Format("2006-01-02 15:04:05"), e.Type, visible(e.Actor))
+			fmt.Fprintf(w, "%6d  %s  %-20s %s%s\n", e.Seq, e.At.Local().Format("2006-01-02 15:04:05"), e.Type, visible(e.Actor), hitWords(e))
 		}
 	}
 	// Lines of JSON are written here and not as one document.
@@ -80,6 +83,15 @@ func logEvents(c call, s *site, id int) (*reply, error) {
 		r.text = nil
 	}
 	return r, nil
+}
+
+// hitWords names the grant that an event reused.
+func hitWords(e ledger.Event) string {
+	var d projection.Decided
+	if e.Type != ledger.ApprovalReused || json.Unmarshal(e.Data, &d) != nil {
+		return ""
+	}
+	return " grant " + visible(d.GrantHit)
 }
 
 func eventOf(e ledger.Event) eventJSON {

@@ -3,6 +3,7 @@ package commands
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/internal/gate"
@@ -24,6 +25,7 @@ func resultLines(w io.Writer, r gate.Result) {
 		if e.Reverts != 0 {
 			fmt.Fprintf(w, "  took back #%d\n", e.Reverts)
 		}
+		grantLine(w, e)
 		if r.Credential != "" {
 			fmt.Fprintf(w, "  undo: correx undo %s\n", r.Credential)
 		}
@@ -62,6 +64,13 @@ func resultLines(w io.Writer, r gate.Result) {
 	}
 	if r.Err != nil {
 		fmt.Fprintf(w, "  not landed: %s\n", visible(r.Err.Error()))
+	}
+}
+
+// grantLine names the grants that let a set in.
+func grantLine(w io.Writer, e *projection.Entry) {
+	if len(e.GrantHits) > 0 {
+		fmt.Fprintf(w, "  let in by grant %s\n", visible(strings.Join(e.GrantHits, ", ")))
 	}
 }
 

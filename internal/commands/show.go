@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -99,6 +100,9 @@ func renderCard(ctx context.Context, c call, s *site, v view) (card, error) {
 	}
 	if e.Hunks != nil {
 		in.Part = hunkWords(e.Hunks)
+	}
+	if len(e.GrantHits) > 0 {
+		in.Part = "under grant " + strings.Join(e.GrantHits, ", ")
 	}
 	if v.hunks != nil {
 		in.Of = v.hunks.Chosen().Of

@@ -18,8 +18,11 @@ import (
 // site is where a command works: the repository, its configuration and, inside a shadow, whose shadow it is.
 type site struct {
 	*gate.Gate
-	repo    *repo.Repo
-	config  config.Config
+	repo   *repo.Repo
+	config config.Config
+	// sources is what config was read from, and trusts where trust in the repository's files is kept.
+	sources config.Sources
+	trusts  config.TrustStore
 	marker  shadow.Marker
 	inside  bool
 	dir     string
@@ -42,7 +45,7 @@ func (s *site) openGate(ctx context.Context, c call) error {
 		return err
 	}
 	s.Gate, err = gate.Open(ctx, gate.Options{
-		Repo: s.repo, Config: s.config, ShadowHome: home, Own: c.env.own(), Clock: c.env.Clock, Rand: c.env.Rand, Holder: c.env.holder(c.Command.Name),
+		Repo: s.repo, Config: s.config, Unchanged: s.unchanged(c), ShadowHome: home, Own: c.env.own(), Clock: c.env.Clock, Rand: c.env.Rand, Holder: c.env.holder(c.Command.Name),
 	})
 	if err == nil && !s.inside {
 		s.FollowMove(ctx)
@@ -90,26 +93,49 @@ func locateConfigured(ctx context.Context, c call) (*site, error) {
 
 // configure reads the layers of configuration.
 func (s *site) configure(c call) error {
-	user, err := c.env.userConfig()
+	in, err := s.readSources(c)
 	if err != nil {
-		return err
-	}
-	var in config.Sources
-	if in.User, err = config.ReadUser(user); err != nil {
-		return err
-	}
-	if in.Repository, in.Local, err = config.ReadRepository(s.repo.Root()); err != nil {
 		return err
 	}
 	conf, notices, err := config.Load(in)
 	if err != nil {
 		return err
 	}
-	s.config = conf
+	s.config, s.sources = conf, in
 	for _, n := range notices {
 		s.notices = append(s.notices, n.String())
 	}
 	return nil
+}
+
+// readSources reads the layers of configuration, and what is trusted of them.
+func (s *site) readSources(c call) (in config.Sources, err error) {
+	user, err := c.env.userConfig()
+	if err != nil {
+		return in, err
+	}
+	dir, err := c.env.trustDir()
+	if err != nil {
+		return in, err
+	}
+	s.trusts = config.TrustStore{Dir: dir, Repository: realPath(s.repo.CommonDir())}
+	if in.User, err = config.ReadUser(user); err != nil {
+		return in, err
+	}
+	if in.Repository, in.Local, err = config.ReadRepository(s.repo.Root()); err != nil {
+		return in, err
+	}
+	in.Trusted, err = s.trusts.Read()
+	return in, err
+}
+
+// unchanged returns whether the settings on the disk still are those that this run began with.
+func (s *site) unchanged(c call) func() (bool, error) {
+	began := s.sources.Stamp()
+	return func() (bool, error) {
+		now, err := s.readSources(c)
+		return err == nil && now.Stamp() == began, err
+	}
 }
 
 // words are the notices of this run: what the configuration says in vain, and what happened beside what was asked for.

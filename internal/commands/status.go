@@ -41,11 +41,22 @@ func runStatus(ctx context.Context, c call) (*reply, error) {
 		j.Pending = append(j.Pending, set)
 	}
 	recent := recentlyLanded(s, 5)
+	counting := 0
+	for _, g := range s.Grants() {
+		if g.Void == "" {
+			counting++
+		}
+	}
+	j.Grants = counting
 	now := c.env.Clock()
 	return &reply{json: j, notices: s.words(), text: func(w io.Writer) {
 		fmt.Fprintf(w, "mode %s, %s open, %s\n", j.Mode, count(len(j.Sessions), "shadow"), waitingWords(len(waiting)))
 		for _, x := range j.Sessions {
-			fmt.Fprintf(w, "  shadow %s%s  %s\n", x.Session, sessionWords(x.Name, x.Agent), visible(x.Path))
+			stage := ""
+			if x.Stage != "" {
+				stage = fmt.Sprintf(" in stage %q", x.Stage)
+			}
+			fmt.Fprintf(w, "  shadow %s%s%s  %s\n", x.Session, sessionWords(x.Name, x.Agent), stage, visible(x.Path))
 		}
 		for _, e := range waiting {
 			fmt.Fprintf(w, "%s, %s\n", summary(e), review.Age(now.Sub(e.CreatedAt)))
@@ -57,11 +68,15 @@ func runStatus(ctx context.Context, c call) (*reply, error) {
 				fmt.Fprintf(w, "  person: %s\n", hint)
 			}
 		}
+		if counting > 0 {
+			fmt.Fprintf(w, "%s: correx grant list\n", count(counting, "grant"))
+		}
 		if len(recent) > 0 {
 			fmt.Fprintln(w, "newest landed:")
 		}
 		for _, e := range recent {
 			fmt.Fprintln(w, summary(e))
+			grantLine(w, e)
 			fmt.Fprintf(w, "  undo: correx undo %d\n", e.ID)
 		}
 	}}, nil
