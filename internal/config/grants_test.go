@@ -309,3 +309,26 @@ func TestTrustStore(t *testing.T) {
 		t.Errorf("%v, %v", list, err)
 	}
 }
+
+// TestGrantsExplained: template and example show a grant that loads, and the example explains every setting of one.
+func TestGrantsExplained(t *testing.T) {
+	data, err := os.ReadFile("../../.correx.toml.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range grantKeys() {
+		if !strings.Contains(string(data), "\n#   "+strings.TrimPrefix(k.name, "grant.")+" ") {
+			t.Errorf("the example does not explain %q", k.name)
+		}
+	}
+	c, _, err := Load(trusting(string(data), string(data)))
+	if err != nil || len(c.Grants) != 1 || c.Grants[0].Void != "" {
+		t.Errorf("%+v, %v", c.Grants, err)
+	}
+	_, shown, ok := strings.Cut(string(Template()), "#   [[grant]]\n")
+	shown, _, _ = strings.Cut(shown, "\n\n")
+	c, _, err = Load(repository("[[grant]]\n" + strings.ReplaceAll("\n"+shown, "\n#   ", "\n")))
+	if !ok || err != nil || len(c.Grants) != 1 {
+		t.Errorf("%q: %+v, %v", shown, c.Grants, err)
+	}
+}
