@@ -407,6 +407,19 @@ func routines() []routine {
 		{name: "submit each", fill: kinds, prepare: smallEdits, command: inShadow("submit", "--each"), piecewise: true},
 		{name: "reject", fill: kinds, prepare: waiting, command: inRepo("reject", "1", "--reason", "no")},
 		{name: "mode", fill: kinds, prepare: waiting, command: inRepo("mode", "prompt")},
+		{name: "grant for the project", fill: kinds, prepare: then(waiting, ownConfig), command: inRepo("grant", "add", "--scope", "project", "--ops", "edit", "--paths", "edited")},
+		{name: "grant in a new file", fill: kinds, prepare: waiting, command: inRepo("grant", "add", "--scope", "project", "--ops", "edit", "--paths", "edited")},
+		{name: "grant for the session", fill: kinds, prepare: waiting, command: inRepo("grant", "add", "--scope", "session", "--ops", "edit", "--paths", "edited")},
+		{
+			name: "revoke", fill: kinds, prepare: then(ownConfig, does(0, "grant", "add", "--scope", "project", "--ops", "edit", "--paths", "edited")),
+			command: func(s *site) (string, []string) { return s.repo, []string{"grant", "revoke", s.onlyGrant()} },
+		},
+		{name: "trust", fill: kinds, prepare: then(waiting, ownConfig), command: inRepo("trust", "--yes")},
+		{name: "submit under a grant", fill: kinds, prepare: then(small, does(0, "grant", "add", "--scope", "session", "--ops", "edit,delete", "--paths", "edited,deleted"), func(s *site) {
+			if err := os.Remove(filepath.Join(s.onlyShadow(), "deleted")); err != nil {
+				s.t.Fatal(err)
+			}
+		}), command: inShadow("submit")},
 		{name: "torn tail", fill: kinds, prepare: then(waiting, tearTail), command: inRepo("mode", "prompt")},
 		{name: "init", fill: kinds, prepare: ownHook("#!/bin/sh\ntrue\n"), command: inRepo("init")},
 		{name: "hooks install", fill: kinds, prepare: ownHook("#!/usr/bin/env python3\n"), command: inRepo("hooks", "install")},
@@ -533,6 +546,21 @@ func ownHook(text string) func(*site) {
 			s.t.Fatal(err)
 		}
 	}
+}
+
+// ownConfig puts a file of settings there that is a person's own.
+func ownConfig(s *site) { s.put(filepath.Join(s.repo, ".correx.toml"), "# mine\r\nauto.max_files = 1") }
+
+// onlyGrant is the id of the one grant there is.
+func (s *site) onlyGrant() string {
+	s.t.Helper()
+	var list struct {
+		Grants []struct{ ID string }
+	}
+	if err := json.Unmarshal([]byte(s.correx(0, s.repo, "grant", "list", "--json")), &list); err != nil || len(list.Grants) != 1 {
+		s.t.Fatalf("%+v, %v", list, err)
+	}
+	return list.Grants[0].ID
 }
 
 func stageMuch(s *site) {

@@ -44,8 +44,8 @@ func quoteText(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// AppendGrant returns the content of a repository's file with a grant behind all that is there, and the grant as it reads.
-// Every byte that was there stays; the lines end as the file's last one does, and a file without an end to its last line
+// AppendGrant returns the content of a repository's file with a grant behind all that is there, and the grant as it reads. One
+// that is there already is not written twice: then the content is nil. Every byte that was there stays; the lines end as the file's last one does, and a file without an end to its last line
 // has none afterwards. What is no good file, or would be none, is an *Error.
 func AppendGrant(s Source, t Table) ([]byte, Grant, error) {
 	before, err := parse(s)
@@ -69,7 +69,13 @@ func AppendGrant(s Source, t Table) ([]byte, Grant, error) {
 	if len(after.grants) != len(before.grants)+1 || len(after.rules) != len(before.rules) || len(after.entries) != len(before.entries) {
 		return nil, Grant{}, &Error{File: s.Name, Problem: "cannot take a grant at its end; write it there by hand"}
 	}
-	return []byte(text), after.grants[len(before.grants)].grant, nil
+	made := after.grants[len(before.grants)].grant
+	for _, e := range before.grants {
+		if e.grant.ID == made.ID {
+			return nil, e.grant, nil
+		}
+	}
+	return []byte(text), made, nil
 }
 
 // RemoveGrants returns the content of a repository's file without the tables of the grant with an id, and how many there

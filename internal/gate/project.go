@@ -24,7 +24,7 @@ type ProjectGrant struct {
 	Trusted bool
 }
 
-// AddProjectGrant writes a grant behind all that stands in .correx.toml, every byte of which stays. In order, under a lock:
+// AddProjectGrant writes a grant behind all that stands in .correx.toml, every byte of which stays, unless it is there. In order, under a lock:
 // the file is read, never through a symlink; the record that a person let these bytes in, as for a commit; the file is
 // replaced, flushed; the event; and where the file was trusted as it was, or was not there, its new bytes are.
 // A failure before the file is replaced leaves no grant; one after it leaves a grant that counts after `correx trust`.
@@ -100,12 +100,18 @@ func (g *Gate) editConfig(ctx context.Context, e edit) (err error) {
 		return err
 	}
 	data, err := e.change(was)
-	if err != nil || data == nil {
+	if err != nil {
 		return err
 	}
 	keeps, err := e.store.Keeps(e.file, was.Data)
 	if err != nil {
 		return err
+	}
+	if data == nil {
+		if e.trusted != nil {
+			*e.trusted = keeps
+		}
+		return nil
 	}
 	if err := g.ApproveOwn(ctx, []OwnFile{{Path: change.Path(e.file), Before: was.Data, Content: data}}, e.by, e.message); err != nil {
 		return err
@@ -146,6 +152,10 @@ func (g *Gate) readConfig(file string) (config.Source, error) {
 func (g *Gate) replaceConfig(was config.Source, data []byte) error {
 	file := was.Name
 	at := filepath.Join(g.repo.Root(), file)
+	// What a killed process left beside it goes first.
+	if _, err := durable.SweepAbandoned(g.repo.Root()); err != nil {
+		return err
+	}
 	if was.Data == nil {
 		return durable.WriteNew(at, data, newConfigPerm)
 	}
