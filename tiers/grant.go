@@ -13,8 +13,8 @@ import (
 // is not small. It names nothing wider than its words: every end of a change has to be one of Paths letter by letter, and
 // every op that the change comes to one of Ops.
 //
-// Its patterns are read more narrowly than those of a rule. A pattern names what lies in a folder only if it ends in "/" or
-// "/**". A protected file is covered only by a pattern that names what protects it: one that matches nothing else, whatever
+// Its patterns are read more narrowly than those of a rule. One that holds a slash names what lies in a folder only if it
+// ends in "/" or "/**". A protected file is covered only by a pattern that names what protects it: one that matches nothing else, whatever
 // its wildcards stand for, as ".github/workflows/*.yml" and "*.pem" do and "**" and ".github/**" do not.
 type Grant struct {
 	// ID names it in Verdict.SettledBy, as "grant:" and ID.
@@ -139,15 +139,20 @@ func (p Pattern) HardNamed() (Protection, bool) {
 // names reports whether p, in a grant, names path, which the patterns by protect.
 func (p Pattern) names(path change.Path, by []string, extra []Protect) bool {
 	for _, one := range p.single() {
-		if !one.matchWhole(path) {
+		whole := one.matchWhole(path)
+		switch {
+		case !whole && (!one.bare || !one.Match(path)):
 			continue
-		}
-		if len(by) == 0 {
+		case len(by) == 0:
 			return true
 		}
 		named := true
 		for _, odd := range oddLetters() {
-			also := protectionsOf(one.sample(odd), extra)
+			like := one.sample(odd)
+			if !whole {
+				like = like.Join(odd)
+			}
+			also := protectionsOf(like, extra)
 			named = named && !slices.ContainsFunc(by, func(s string) bool { return !slices.Contains(also, s) })
 		}
 		if named {

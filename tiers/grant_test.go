@@ -85,7 +85,12 @@ func TestGrantCovers(t *testing.T) {
 		{"edit /caf\u00e9", fact(change.OpEdit, "cafe\u0301"), false},
 		{"edit /caf\u00e9", fact(change.OpEdit, "caf\u00e9"), true},
 		{"edit a", fact(change.OpEdit, "x/a"), true},
-		{"edit a", fact(change.OpEdit, "a/x"), false},
+		{"edit a", fact(change.OpEdit, "a/x"), true},
+		{"edit /a", fact(change.OpEdit, "a/x"), false},
+		{"edit ./a", fact(change.OpEdit, "a/x"), false},
+		{"edit .github", fact(change.OpEdit, ".github/workflows/ci.yml"), false},
+		{"edit .env", fact(change.OpEdit, ".env/x"), true},
+		{"edit x", fact(change.OpEdit, "x/.env"), false},
 		{"edit src/*", fact(change.OpEdit, "src/a"), true},
 		{"edit src/*", fact(change.OpEdit, "src/a/b"), false},
 		{"edit src/", fact(change.OpEdit, "src/a/b"), true},
@@ -266,7 +271,7 @@ func TestGrantsNeverReach(t *testing.T) {
 
 // TestGrantNamesProtected: whatever the pattern, it covers a protected file only if it covers no unprotected one.
 func TestGrantNamesProtected(t *testing.T) {
-	texts := rapid.SampledFrom([]string{".env", ".env*", "*", "**", "?env", "{.,}env", ".e*", "src/**", ".github/**", ".github/*/ci.yml", "*.pem", "**/*.pem", "*.*", "package.*", "x{.pem,}"})
+	texts := rapid.SampledFrom([]string{".env", ".github", "src", "/src", "/.github", ".env*", "*", "**", "?env", "{.,}env", ".e*", "src/**", ".github/**", ".github/*/ci.yml", "*.pem", "**/*.pem", "*.*", "package.*", "x{.pem,}"})
 	probes := []change.Path{".env", ".env.local", "a", "src/a", "src/.env", ".github/x", ".github/workflows/ci.yml", ".github/z/ci.yml", "k.pem", "x", "x.pem", "env", "qenv", "package.json", "package.x", "q.q", ".eq"}
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := ParsePattern(texts.Draw(t, "pattern"))

@@ -51,7 +51,8 @@ func ParsePattern(s string) (Pattern, error) {
 	if problem != "" {
 		return refuse("%s", problem)
 	}
-	if !rooted && len(parts) == 1 && !parts[0].deep {
+	bare := !rooted && len(parts) == 1 && !parts[0].deep
+	if bare {
 		parts = append([]part{{deep: true}}, parts...)
 	}
 	// "a/**" is what lies in a, not a itself, and what lies in a folder that matches is always meant: so a closing "**"
@@ -60,7 +61,7 @@ func ParsePattern(s string) (Pattern, error) {
 	if open {
 		parts[len(parts)-1] = part{names: []glob{{text: "*"}}, folded: []glob{{text: "*"}}}
 	}
-	return Pattern{text: s, parts: parts, content: content, open: open}, nil
+	return Pattern{text: s, parts: parts, content: content, open: open, bare: bare}, nil
 }
 
 // checkText returns what is wrong with a pattern as a text, or "".

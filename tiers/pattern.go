@@ -17,6 +17,8 @@ type Pattern struct {
 	content bool
 	// open is set where the pattern says "**" at its end.
 	open bool
+	// bare is set for a name without a slash, which holds at any depth.
+	bare bool
 }
 
 // maxParts is how many parts a pattern has at most: one for every second byte, and the "**" put in front.

@@ -27,8 +27,8 @@ func (a *application) grantAddCommand() *cli.Command {
 		Name: "add", Usage: "let changes of these ops to these paths pass from now on",
 		Description: "A person's command. Scopes: session (until its shadow is closed), stage (until the stage ends), project (a [[grant]]\n" +
 			"in .correx.toml, which counts as long as the file is trusted).\n" +
-			"A pattern ends in / or /** to name what lies in a folder. A protected file is covered only by a pattern that matches\n" +
-			"nothing but what the same name protects: .github/workflows/*.yml, not .github/**.\n\n" +
+			"A pattern with a slash ends in / or /** to name what lies in a folder. A protected file is covered only by a\n" +
+			"pattern that matches nothing but what the same name protects: .github/workflows/*.yml, not .github/**.\n\n" +
 			"   correx grant add --scope session --ops create,edit --paths 'docs/**'\n" +
 			"   correx grant add --scope project --ops edit --paths CHANGELOG.md --expires 30d\n\n" +
 			exitHelp(codeDone, codeFailed, codeUsage, codeNotAllowed, codeCorrupt),
