@@ -134,7 +134,7 @@ type Verdict struct {
 	Tier    Tier     `json:"tier"`
 	Risk    Risk     `json:"risk"`
 	Reasons []Reason `json:"reasons"`
-	// SettledBy names the limit, protection, mode or rule that decided, as a config key or a built-in's name.
+	// SettledBy names the limit, protection, mode, rule or grant that decided, as a config key or a built-in's name.
 	SettledBy string `json:"settled_by"`
 	// Why says the same for a person, one clause a reason, in the order of Reasons: `protected path ".github/**"`.
 	Why []string `json:"why,omitempty"`
@@ -219,7 +219,8 @@ type Decision struct {
 	Scope    string `json:"scope"`
 	Reason   string `json:"reason,omitempty"`
 	Steering string `json:"steering,omitempty"`
-	// How is how the decision was given: "terminal", "no-terminal" (allowed by the user's own config) or "envelope".
+	// How is how the decision was given: "terminal", "no-terminal" (allowed by the user's own config), "credential" for an
+	// undo, and for what landed by itself "envelope" or "grant".
 	How string `json:"how"`
 	// Digest is the digest of the set that was decided on.
 	Digest string `json:"digest"`
