@@ -408,8 +408,6 @@ func routines() []routine {
 		{name: "reject", fill: kinds, prepare: waiting, command: inRepo("reject", "1", "--reason", "no")},
 		{name: "mode", fill: kinds, prepare: waiting, command: inRepo("mode", "prompt")},
 		{name: "grant for the project", fill: kinds, prepare: then(waiting, ownConfig), command: inRepo("grant", "add", "--scope", "project", "--ops", "edit", "--paths", "edited")},
-		{name: "grant in a new file", fill: kinds, prepare: waiting, command: inRepo("grant", "add", "--scope", "project", "--ops", "edit", "--paths", "edited")},
-		{name: "grant for the session", fill: kinds, prepare: waiting, command: inRepo("grant", "add", "--scope", "session", "--ops", "edit", "--paths", "edited")},
 		{
 			name: "revoke", fill: kinds, prepare: then(ownConfig, does(0, "grant", "add", "--scope", "project", "--ops", "edit", "--paths", "edited")),
 			command: func(s *site) (string, []string) { return s.repo, []string{"grant", "revoke", s.onlyGrant()} },
