@@ -233,6 +233,10 @@ func cmakeTool(c *invocation) {
 				c.unknown("has a verb that is not known")
 				c.anyDestroyer(list)
 			}
+		case "-D":
+			if swapsProgram.MatchString(f.value.text) {
+				c.unknown("names a program that runs: " + f.value.text)
+			}
 		case "--target":
 			c.take(scriptTier(f.value.text))
 		}

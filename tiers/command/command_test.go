@@ -2,6 +2,7 @@ package command
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,12 +60,27 @@ func TestPrograms(t *testing.T) {
 		if e.tier < change.T1 || e.tier > change.T4 {
 			t.Errorf("%s has the tier %q", name, e.tier)
 		}
-		for _, f := range e.short {
+		for letter, f := range e.short {
+			if letter == '-' || letter == '[' {
+				t.Errorf("%s has a flag that could not be read", name)
+			}
 			if f.tier != "" && (f.tier < change.T1 || f.tier > change.T4) {
 				t.Errorf("%s has a flag of tier %q", name, f.tier)
 			}
 		}
 		known[role], used[role] = nil, true
+	}
+	for line := range strings.Lines(programsText) {
+		fields := strings.Fields(line)
+		if len(fields) < 3 || strings.ContainsRune("#=", rune(line[0])) || slices.Contains(fields, "%") {
+			continue
+		}
+		for _, f := range fields[3:] {
+			name, _, _ := strings.Cut(strings.NewReplacer("?", "=", ":", "=").Replace(f), "=")
+			if !strings.HasPrefix(name, "--") && !strings.HasPrefix(name, "-[") && len(name) > 2 {
+				t.Errorf("%s: %s is taken for -%c, for want of a %%", fields[0], f, name[1])
+			}
+		}
 	}
 	for role := range roles() {
 		if !used[role] {

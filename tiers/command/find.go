@@ -88,6 +88,11 @@ func (c *invocation) forEach(list []arg) {
 		}
 		inside = inside && c.inRoot(c.resolve(c.sc, a))
 	}
+	for i, a := range c.args[:len(c.args)-1] {
+		if oneOf(a.text, "-name -iname -path -ipath -wholename -regex") && len(list) > 0 && secretFile(c.args[i+1].text) && !oneOf(list[0].text, "stat ls echo printf chmod test") {
+			c.raise(change.T3, change.ProtectedTarget, "hands on files that may hold secrets")
+		}
+	}
 	inner := make([]arg, len(list))
 	for i, a := range list {
 		inner[i] = a

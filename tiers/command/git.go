@@ -250,7 +250,7 @@ func gitDiff(c *invocation) {
 	for _, a := range c.operands {
 		if outside || strings.HasPrefix(a.text, "/") || strings.HasPrefix(a.text, "../") {
 			c.take(c.reads(c.sc, a))
-		} else if a.known && secretFile(a.text) {
+		} else if _, file, of := strings.Cut(a.text, ":"); a.known && (secretFile(a.text) || of && secretFile(file)) {
 			c.raise(change.T3, change.ProtectedTarget, "reads what may hold secrets")
 		}
 	}

@@ -29,6 +29,9 @@ func (w *walker) redirect(sc *scope, r *syntax.Redirect, in source) source {
 		return source{kind: worst(r.Word)}
 	case syntax.RdrIn:
 		w.found(text, w.reads(sc, target), "reads a file")
+		if target.known && target.text == "/dev/null" {
+			return source{}
+		}
 		if isNetwork(target.text) {
 			return source{kind: sourceNetwork}
 		}
@@ -111,7 +114,8 @@ func emptiesFile(s *syntax.Stmt) bool {
 	}
 	args := unwrapped(call.Args)
 	if len(args) == 0 {
-		return true
+		// What exec alone redirects is written later.
+		return len(call.Args) != 1 || call.Args[0].Lit() != "exec"
 	}
 	switch args[0] {
 	case ":", "true", "false":
@@ -220,6 +224,21 @@ var (
 	networkPrograms = set("curl wget nc ncat netcat socat ssh ftp sftp http https aria2c lynx telnet gh glab fetch dig nslookup host aws gsutil gcloud xh")
 	decoders        = set("base64 base32 basenc tr rev xxd od openssl gunzip zcat gzip uudecode bzip2 bzcat xz xzcat unxz gpg age hex uncompress zstd zstdcat")
 )
+
+// noteDownload remembers the files into which a statement puts what comes from the network.
+func (w *walker) noteDownload(sc *scope, s *syntax.Stmt, in source) {
+	for _, r := range s.Redirs {
+		switch r.Op {
+		case syntax.RdrOut, syntax.RdrClob, syntax.AppOut, syntax.RdrAll, syntax.AppAll:
+			if in.kind != sourceNetwork && worst(s) != sourceNetwork {
+				return
+			}
+			if text, ok := plainText(r.Word); ok {
+				w.downloaded[w.resolve(sc, literal(text))] = true
+			}
+		}
+	}
+}
 
 // output says what a statement of a pipeline passes on.
 func (w *walker) output(sc *scope, s *syntax.Stmt, in source) source {
@@ -344,7 +363,7 @@ func (w *walker) listsRepository(sc *scope, list []*syntax.Stmt) bool {
 			return false
 		}
 		// A path from the root, from above or from run time is none of the repository's.
-		if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") || strings.Contains(text, "..") || strings.HasPrefix(text, "$") {
+		if secretFile(text) || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") || strings.Contains(text, "..") || strings.HasPrefix(text, "$") {
 			return false
 		}
 		texts = append(texts, text)

@@ -111,6 +111,9 @@ func (c *invocation) program(args []arg) {
 	case strings.IndexFunc(name.text, func(r rune) bool { return r >= utf8.RuneSelf || r <= ' ' }) >= 0:
 		c.raise(change.T4, change.HiddenCharacters, "runs a program whose name holds characters that deceive")
 		return
+	case strings.ContainsAny(name.text, "!#$^&|;<>()`'\"\\") && name.text != "!":
+		c.hidden("runs a program whose name no program has")
+		return
 	}
 	if c.sc.funcs[name.text] {
 		c.part.Why = "runs a function, whose body is graded"
@@ -177,6 +180,9 @@ func alias(name string) string {
 // stranger grades a program that no table knows.
 func (c *invocation) stranger(name string) {
 	c.unknown("is a program that is not known")
+	if c.downloaded[c.resolve(c.sc, literal(name))] && strings.Contains(name, "/") {
+		c.hidden("runs what was just downloaded")
+	}
 	if strings.Contains(name, "/") {
 		c.part.Why = "runs a program that nobody has read"
 	}
@@ -266,16 +272,36 @@ func (c *invocation) onlyHelp() bool {
 		f, listed := c.entry.short['h']
 		return !c.entry.open && !listed && f.tier == ""
 	case "-V":
+		if oneOf(c.name, "ssh rustc") {
+			return true
+		}
 		_, listed := c.entry.short['V']
 		return !listed && (!c.entry.open || c.entry.role == "python!")
 	}
 	return false
 }
 
+// verbHelp reports whether a verb of a program that hands nothing on is asked for its help only.
+func (c *invocation) verbHelp(e *entry) bool {
+	if !strings.Contains(c.name, ":") || strings.HasSuffix(e.role, "!") || len(c.args) == 0 || oneOf(c.name, "go:run cargo:run cargo:r") {
+		return false
+	}
+	for _, a := range c.args[:len(c.args)-1] {
+		if !a.known || a.glob || strings.HasPrefix(a.text, "-") {
+			return false
+		}
+	}
+	return c.args[len(c.args)-1].known && c.args[len(c.args)-1].text == "--help"
+}
+
 // apply grades by the entry alone: flags first, then operands.
 func (c *invocation) apply(e *entry) {
 	c.entry = e
 	if c.onlyHelp() {
+		c.part.Why = "prints help"
+		return
+	}
+	if c.verbHelp(e) {
 		c.part.Why = "prints help"
 		return
 	}
@@ -350,7 +376,11 @@ func (c *invocation) long(e *entry, a arg, rest []arg) int {
 	g := given{name: dashes + full, spec: f, value: arg{text: value, known: a.known, split: a.split}}
 	used := 0
 	if f.value && !has && !f.optional && len(rest) > 0 {
-		g.value, used = rest[0], 1
+		g.value = rest[0]
+		if full == name || !e.open {
+			used = 1
+		}
+		// Else the name may be one that the table does not list, and the next word an operand.
 	}
 	c.valueSplits(e, g)
 	c.flags = append(c.flags, g)
@@ -421,7 +451,7 @@ func (c *invocation) cluster(e *entry, a arg, rest []arg) int {
 // effects grades what the flags do.
 func (c *invocation) effects(flags []given) {
 	for _, f := range flags {
-		if f.spec.tier != "" {
+		if f.spec.tier != "" && (f.spec.tier > change.T3 || f.value.text != "false") {
 			c.raise(f.spec.tier, reasonOf(f.spec.tier), c.entry.why+": "+f.name)
 			if f.spec.tier == change.T4 && c.entry.tier < change.T4 {
 				c.part.Why = "destroys or forces with " + f.name
@@ -433,7 +463,10 @@ func (c *invocation) effects(flags []given) {
 				c.take(c.reads(c.sc, stripAt(f.value)))
 			}
 		case 'w':
-			if f.value.text != "-" {
+			switch {
+			case strings.HasPrefix(f.value.text, "|"), strings.HasPrefix(f.value.text, "!"):
+				c.hidden("writes to a program: " + f.value.text)
+			case f.value.text != "-":
 				c.take(c.writes(c.sc, f.value))
 			}
 		case 'x':

@@ -63,9 +63,11 @@ func (g *grader) reads(sc *scope, a arg) finding {
 		return finding{tier: change.T1}
 	case isNetwork(p):
 		return finding{change.T3, change.OutsideRepository, "opens a network connection"}
+	case strings.Contains(a.text, "://"):
+		return finding{change.T3, change.OutsideRepository, "reads from an address"}
 	case secretFile(p):
 		return finding{change.T3, change.ProtectedTarget, "reads what may hold secrets"}
-	case a.glob && strings.Contains(p, "/.*"):
+	case a.glob && hiddenGlob(p):
 		return finding{change.T3, change.ProtectedTarget, "reads hidden files, which may hold secrets"}
 	case g.inRoot(p), within(p, "/tmp"), within(p, "/usr"):
 		return finding{tier: change.T1}
@@ -147,7 +149,7 @@ var (
 	publicSecret = pattern(`^\.env\.(example|sample|template|dist|defaults?)$|\.pub$`)
 	secretPath   = pattern(`(^|/)(\.env([.*?][^/]*)?|\.envrc|\.netrc|_netrc|\.pgpass|\.my\.cnf|\.npmrc|\.pypirc|\.git-credentials|\.htpasswd|\.vault-token|` +
 		`id_(rsa|dsa|ecdsa|ed25519)[^/]*|[^/]*\.(pem|key|p8|p12|pfx|ppk|jks|keystore|kdbx)|(credentials|secrets?)(\.(json|toml|ya?ml|txt|env))?|` +
-		`service-account[^/]*\.json|[^/]*_history|environ)$|/\.(ssh|gnupg|aws|azure|kube)(/|$)|/proc/`)
+		`[^/]*(secrets?|credentials?|passwords?)\.(json|toml|ya?ml|csv|txt|env|ini)|passwords?|htpasswd|kubeconfig[^/]*|[^/]*\.(tfstate|ovpn|agekey)|\.(dockercfg|s3cfg|boto|token)|service-account[^/]*\.json|[^/]*_history|environ)$|/\.(ssh|gnupg|aws|azure|kube|docker/config\.json)(/|$)|/proc/`)
 	secretVariable = pattern(`(?i)(TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE|ACCESS_KEY|_KEY$|^KEY$|_PASS$|_PWD$|AUTH$)`)
 )
 

@@ -13,7 +13,7 @@ func remoteVerb(c *invocation) {
 		return
 	}
 	for i, a := range c.operands {
-		if i > 2 {
+		if i > 4 || i > 2 && c.entry.role != "cloud" {
 			break
 		}
 		if !a.known && i < 2 {
@@ -22,11 +22,22 @@ func remoteVerb(c *invocation) {
 		if strings.ContainsAny(a.text, " ") || strings.HasPrefix(a.text, "s3://") || strings.HasPrefix(a.text, "gs://") || strings.Contains(a.text, "/") {
 			continue
 		}
-		if i < 3 && (destroys(a.text) || stops[a.text]) {
+		first, _, _ := strings.Cut(a.text, "-")
+		if i > 2 && first != a.text && !oneOf(first, "delete remove terminate purge reset stop") {
+			continue
+		}
+		if destroys(a.text) || stops(a.text) || i == 1 && (a.text == "mv" || first == "release" && first != a.text) {
 			c.destroys("has a verb that destroys or stops: " + a.text)
 		}
 	}
+	if c.name == "gsutil" && c.any("-d") && len(c.operands) > 0 && c.operands[0].text == "rsync" {
+		c.destroys("deletes what the source does not have")
+	}
 	for _, f := range c.flags {
+		switch name, _, _ := strings.Cut(strings.TrimLeft(f.name, "-"), "-"); "--" + name {
+		case "--delete", "--purge", "--prune":
+			c.destroys("forces or deletes with " + f.name)
+		}
 		switch f.name {
 		case "--force", "--delete", "--prune", "--purge", "--remove", "--force-delete", "--all-collections", "--delete-branch", "--overwrite-existing":
 			c.destroys("forces or deletes with " + f.name)
@@ -44,7 +55,15 @@ func remoteVerb(c *invocation) {
 	}
 }
 
-var stops = set("stop kill rb mb-delete stop-instances down")
+// stops reports whether a word, or a part of it, is a verb that ends what runs.
+func stops(word string) bool {
+	for _, w := range strings.FieldsFunc(strings.ToLower(word), func(r rune) bool { return strings.ContainsRune("-:", r) }) {
+		if oneOf(w, "stop kill rb down restart deallocate suspend disable invalidate pause leave") {
+			return true
+		}
+	}
+	return false
+}
 
 // runElsewhere grades ssh: its own flags, then a command for another machine.
 func runElsewhere(c *invocation) {
@@ -69,9 +88,16 @@ func runElsewhere(c *invocation) {
 		}
 		return
 	}
+	// Flags may also stand behind the host.
+	flags, rest := c.flags, c.operands[1:]
+	c.scan(c.entry, rest, true)
+	c.effects(c.flags)
+	if c.flags, rest = flags, c.operands; len(rest) == 0 {
+		return
+	}
 	var text []string
 	known := true
-	for _, a := range c.operands[1:] {
+	for _, a := range rest {
 		text = append(text, a.text)
 		known = known && a.known
 	}
@@ -90,7 +116,12 @@ func (c *invocation) elsewhere(a arg) {
 	sc := c.sc.fork()
 	sc.cwd, sc.lowest = "", change.T3
 	sc.funcs = map[string]bool{}
-	c.script(sc, a.text, source{})
+	in := c.in
+	if c.in.kind == sourceText && a.text == c.in.text {
+		// What was fed is the text itself.
+		in = source{}
+	}
+	c.script(sc, a.text, in)
 }
 
 func dockerRun(c *invocation) {
@@ -138,7 +169,7 @@ func (c *invocation) inContainer(list []arg) {
 			c.unknown("runs words that only run time knows in a container")
 		}
 	}
-	c.run(sc, list, source{})
+	c.run(sc, list, c.in)
 }
 
 // transfer grades curl and wget.

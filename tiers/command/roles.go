@@ -20,7 +20,7 @@ func roles() map[string]func(*invocation) {
 		"verbs": unknownVerb, "remote": remoteVerb, "ssh": runElsewhere, "dockerrun": dockerRun, "dockerexec": dockerExec, "curl": transfer, "api": forgeAPI, "scp": copyRemote,
 		"sql": runSQL, "sqlite": runSQLite, "redis": runRedis, "tmux": typeInto, "date": setDate, "hostname": setName, "runner": projectRunner, "cmakeE": cmakeTool, "crontab": schedule,
 		"sysctl": setKernel, "manage": manageVerb, "mongo": runMongo, "wget": transfer, "busybox": multiCall, "ps": listProcesses, "service": serviceVerb,
-		"ip": networkSetting,
+		"ip": networkSetting, "debug": debug, "lines": runLines, "agent": agent, "mount": mountNothing, "tee": teeInto, "code": codeOperand, "atqueue": atQueue, "yq": editYAML, "jq": filterJSON, "declares": declareQuoted, "sampler": sample, "completion": completion, "repack": repack, "protoc": protoc, "compile": compile, "monorepo": runTargets,
 	}
 }
 
@@ -294,6 +294,9 @@ func withEnvironment(c *invocation) {
 			c.sc = c.sc.fork()
 			c.sc.cwd = c.resolve(c.sc, f.value)
 		}
+		if f.name == "-u" || f.name == "--unset" {
+			c.nameOf(f.value)
+		}
 	}
 	rest := c.operands
 	w := &walker{grader: c.grader}
@@ -364,6 +367,10 @@ func listProcesses(c *invocation) {
 }
 
 func serviceVerb(c *invocation) {
+	if c.name == "service" && (len(c.operands) == 2 && c.operands[1].text == "status" || c.any("--status-all")) || c.name != "service" && len(c.args) == 0 {
+		c.lower(change.T1, "reads the state of services")
+		return
+	}
 	for _, a := range c.operands {
 		if readingService.MatchString(a.text) {
 			c.part.Tier, c.part.Reason, c.part.Why = max(c.sc.lowest, change.T1), "", "reads the state of services"
@@ -375,7 +382,7 @@ func serviceVerb(c *invocation) {
 	}
 }
 
-var readingService = pattern(`^(status|list-units|list-unit-files|list-timers|is-active|is-enabled|is-failed|show|cat|list-dependencies)$`)
+var readingService = pattern(`^(status|list-(units|unit-files|timers|sockets|jobs|machines|dependencies|paths|sessions|users|seats|timezones|keymaps|locales|keys|schemas|recursively)|list|is-active|is-enabled|is-failed|is-system-running|show|show-(session|user|seat)|cat|get|get-default|timesync-status|show-timesync|session-status|user-status|hostname|print|blame)$`)
 
 func multiCall(c *invocation) { c.inner(c.operands) }
 

@@ -139,7 +139,8 @@ func destroys(word string) bool {
 
 var destroyers = set(`rm rmdir del delete destroy drop remove purge wipe reset prune clean clear flush flushall flushdb truncate terminate kill
 	nuke erase uninstall shred unlink rimraf teardown format mkfs dd fdisk wipefs reboot shutdown poweroff halt undeploy revoke rollback
-	downgrade deregister evict dropdb detach disassociate deleteall dropall fresh obliterate expunge zap unpublish forget decommission`)
+	downgrade deregister evict dropdb detach disassociate deleteall dropall fresh obliterate expunge zap unpublish forget decommission
+	distclean realclean mrproper clobber cleanall cleanup trash deltree dropall wiped deletion autoclean`)
 
 func set(words string) map[string]bool {
 	m := map[string]bool{}

@@ -15,42 +15,62 @@ func runShell(c *invocation) {
 	if c.in.kind == sourceNetwork {
 		c.hidden("runs text from the network")
 	}
-	for _, f := range c.flags {
-		switch f.name {
-		case "-c":
-			c.shellText(f)
-			return
-		case "-n":
-			c.part.Why = "checks the syntax only"
-			for _, a := range c.operands {
-				c.take(c.reads(c.sc, a))
-			}
-			return
-		case "-i", "--init-file", "--rcfile", "--login":
-			if f.name != "--login" {
-				c.unknown("is an interactive shell")
-			}
+	letters, rest := c.shellOptions()
+	has := func(letter string) bool { return strings.Contains(letters, letter) }
+	switch {
+	case has("i"):
+		c.unknown("is an interactive shell")
+	case has("n") && !has("c"):
+		c.part.Why = "checks the syntax only"
+		for _, a := range rest {
+			c.take(c.reads(c.sc, a))
 		}
-	}
-	_, stdin := c.has("-s")
-	if len(c.operands) > 0 && !stdin {
-		c.scriptFile(c.operands[0], c.operands[1:])
 		return
 	}
-	c.standardInput()
+	switch {
+	case has("c") && len(rest) == 0:
+		c.hidden("has no text to run")
+	case has("c"):
+		c.code(rest[0])
+	case len(rest) > 0 && !has("s"):
+		c.scriptFile(rest[0], rest[1:])
+	default:
+		c.standardInput()
+	}
 }
 
-// shellText grades the text of -c; flags may stand in one word with the c, and then the text is the next word.
-func (c *invocation) shellText(f given) {
-	text := f.value
-	if f.value.text == "" && len(c.operands) > 0 || !f.spec.value {
-		if len(c.operands) == 0 {
-			c.hidden("has no text to run")
-			return
+// shellOptions goes past the options as a shell does and returns their letters and what comes behind them: with a c among
+// them the first word of that is the text to run, wherever the c stood.
+func (c *invocation) shellOptions() (letters string, rest []arg) {
+	for i := 0; i < len(c.args); i++ {
+		a := c.args[i]
+		switch {
+		case a.known && (a.text == "--" || a.text == "-"):
+			return letters, c.args[i+1:]
+		case len(a.text) < 2 || a.text[0] != '-' && a.text[0] != '+':
+			return letters, c.args[i:]
+		case !a.known || a.glob:
+			c.hidden("has an option that only run time knows")
+		case strings.HasPrefix(a.text, "--"):
+			if oneOf(a.text, "--init-file --rcfile --startup-file") && i+1 < len(c.args) {
+				i++
+				c.scriptFile(c.args[i], nil)
+			}
+			if oneOf(a.text, "--command --command=") {
+				letters += "c"
+			}
+		case oneOf(c.name, "fish elvish nu xonsh") && strings.HasPrefix(a.text, "-C"):
+			letters += "c"
+		default:
+			if strings.ContainsAny(a.text, "oO") && !strings.HasSuffix(a.text, "c") || strings.HasSuffix(a.text, "oc") {
+				i += min(strings.Count(a.text, "o")+strings.Count(a.text, "O"), len(c.args)-1-i)
+			}
+			if a.text[0] == '-' {
+				letters += a.text[1:]
+			}
 		}
-		text = c.operands[0]
 	}
-	c.code(text)
+	return letters, nil
 }
 
 // scriptFile grades running a file.
@@ -142,6 +162,7 @@ func interpret(c *invocation) {
 	if c.in.kind == sourceText {
 		c.inline(literal(c.in.text))
 	}
+	c.editsInPlace()
 	for i, a := range c.operands {
 		switch {
 		case !a.known:
@@ -154,6 +175,42 @@ func interpret(c *invocation) {
 			c.destroys("runs a script with a word that destroys: " + a.text)
 		}
 	}
+}
+
+// editsInPlace grades the files that perl -i or ruby -i puts others in the place of.
+func (c *invocation) editsInPlace() {
+	if !oneOf(c.name, "perl ruby") || !c.any("-i") {
+		return
+	}
+	files := c.operands
+	if !c.any("-e", "-E") && len(files) > 0 {
+		files = files[1:]
+	}
+	for _, a := range files {
+		c.take(c.writes(c.sc, a))
+	}
+}
+
+// debug grades debuggers: their commands may be a shell's.
+func debug(c *invocation) {
+	for _, f := range c.flags {
+		if f.spec.effect != 'p' {
+			continue
+		}
+		text := strings.TrimSpace(f.value.text)
+		for _, escape := range []string{"shell ", "!", "platform shell "} {
+			if rest, ok := strings.CutPrefix(text, escape); ok {
+				c.nested(rest)
+			}
+		}
+		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ;|&", r) }) {
+			if destroys(word) {
+				c.destroys("runs a command that destroys: " + word)
+			}
+		}
+		c.inline(f.value)
+	}
+	c.anyDestroyer(c.operands)
 }
 
 // inline grades code of another language.
@@ -171,6 +228,7 @@ func (c *invocation) inline(a arg) {
 var codeDestroys = pattern(`(?i)\bunlink|rmtree|rmdir|removedirs|os\.remove|\.remove\(|\bsystem\b|subprocess|popen|\bexec|\beval\b|spawn|b64decode|base64|fromhex|unhexlify|codecs\.decode|` +
 	`marshal|pickle|__import__|child_process|rmSync|unlinkSync|writeFile|truncate|File\.(delete|write|open)|FileUtils|Dir\.(rmdir|delete|unlink)|rm_rf|rm_r\b|shutil|\bfork\b|` +
 	"`|%x|qx\\b|shell_exec|passthru|proc_open|pty\\.|os\\.(kill|rename|replace|chmod|exec|spawn|posix)|atob\\(|Buffer\\.from|Function\\(|compile\\(|getattr\\(|ctypes|rename\\(|" +
+	`\.(rm|unlink|removeSync|cp|cpSync|copyFile|kill)\(|\brm\(|remove_tree|emptyDir|createWriteStream|appendFile|send2trash|pexpect|importlib|__builtins__|globals\(|builtins|decompress|rot_?13|Open3|empty (the )?trash|keystroke|open\s*\(?[^)]*['"]\s*[>|]|` +
 	`open\([^)]*,\s*['"][wax+]|write_text|write_bytes|do shell script|Deno\.(remove|run|Command)|Bun\.(spawn|\$)|\$dropDatabase|DROP\s+TABLE|instance_eval|Kernel|chr\(`)
 
 // runPython grades python: a module, code or a script.
@@ -241,6 +299,8 @@ func (c *invocation) module(name string, rest []arg) {
 				c.take(c.reads(c.sc, a))
 			}
 		}
+	case name == "build" && len(rest) < 3:
+		lower(change.T2, "builds the project")
 	case name == "unittest" || name == "doctest":
 		lower(change.T2, "runs the project's tests")
 	case name == "pip" && c.name == "venv-python":

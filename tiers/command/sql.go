@@ -8,11 +8,13 @@ import (
 
 var (
 	sqlDestroys = pattern(`(?is)\b(drop|delete|truncate|update|replace\s+into|insert\s+or\s+replace|merge\s+into|vacuum|detach|attach|revoke|reassign|purge|kill|shutdown|pg_terminate_backend|pg_read_file|lo_export|` +
-		`load_extension|writefile|edit\s*\(|fts3_tokenizer|into\s+(outfile|dumpfile)|load\s+data|to\s+program|from\s+program|rename|flush|reset|xp_cmdshell|do\s+\$\$|call|execute|exec)\b`)
-	sqlAdds   = pattern(`(?is)\b(insert|create|alter|add|grant|set|begin|commit|comment|copy|pragma|reindex|analyze|with)\b`)
-	sqlString = pattern(`'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/`)
-	sqlEscape = pattern(`(?m)^\s*\\(!|o|copy|g|i|ir|w|e|ef|ev|setenv|cd|gexec)|\\!|\\g\s*[|/]|\\o\s|\\copy|\\gexec|\bsystem\s`)
-	sqlDot    = pattern(`(?m)^\s*\.(\w+)`)
+		`load_extension|pg_cancel_backend|pg_reload_conf|pg_drop_\w+|setval|lo_unlink|lo_import|dblink\w*|or\s+replace|alter\s+(column|system|role|user|database)|modify\s+column|change\s+column|copy\b[^;]*\bto|writefile|edit\s*\(|fts3_tokenizer|into\s+(outfile|dumpfile)|load\s+data|to\s+program|from\s+program|rename|flush|reset|xp_cmdshell|do\s+\$\$|call|execute|exec)\b`)
+	sqlAdds     = pattern(`(?is)\b(insert|create|alter|add|grant|set|begin|commit|comment|copy|pragma|reindex|analyze|with)\b`)
+	sqlString   = pattern(`(?s)'(?:[^']|'')*'|"[^"]*"|--[^\n]*|/\*[^!].*?\*/`)
+	sqlExplains = pattern(`(?is)^\s*explain\s+(\([^)]*\)\s*)?[^;]*;?\s*$`)
+	sqlRuns     = pattern(`(?i)\banalyze\b`)
+	sqlEscape   = pattern(`(?m)^\s*\\(!|o|copy|g|i|ir|w|e|ef|ev|setenv|cd|gexec)|\\!|\\g\s*[|/]|\\o\s|\\copy|\\gexec|\bsystem\s|^\s*(source|tee|pager|notee|edit|host)\b|^\s*[@!]|\\\.`)
+	sqlDot      = pattern(`(?m)^\s*\.(\w+)`)
 )
 
 // statement grades text of SQL.
@@ -21,11 +23,14 @@ func (c *invocation) statement(a arg) {
 		c.hidden("runs a statement that only run time knows")
 		return
 	}
-	plain := sqlString().ReplaceAllString(a.text, " ")
+	plain := a.text
+	if !strings.Contains(plain, `\'`) && !strings.Contains(plain, "#") && !strings.Contains(plain, "/*!") {
+		plain = sqlString().ReplaceAllString(plain, " ")
+	}
 	switch {
 	case sqlEscape.MatchString(a.text):
 		c.hidden("leaves the client through an escape")
-	case sqlDestroys.MatchString(plain) && !strings.Contains(strings.ToLower(plain), "explain "):
+	case sqlDestroys.MatchString(plain) && (!sqlExplains.MatchString(plain) || sqlRuns.MatchString(plain)):
 		c.destroys("runs a statement that destroys, or that cannot be told from one")
 	}
 	if strings.Contains(strings.ToLower(a.text), "writefile") {
@@ -121,6 +126,9 @@ func runRedis(c *invocation) {
 		if i == 0 && !a.known {
 			c.hidden("has a verb that only run time knows")
 		}
+		if i == 1 && redisAdmin[strings.ToLower(c.operands[0].text)] && destroys(verb) {
+			c.destroys("has a verb that destroys: " + a.text)
+		}
 		if i == 0 && redisDestroys[verb] || i == 1 && redisDestroys[strings.ToLower(c.operands[0].text)+"-"+verb] {
 			c.destroys("has a verb that destroys: " + a.text)
 		}
@@ -131,7 +139,10 @@ func runRedis(c *invocation) {
 }
 
 var redisDestroys = set(`flushall flushdb del unlink shutdown rename set getset getdel hdel ltrim spop srem zrem lpop rpop expire eval evalsha config-set config-rewrite script-flush debug migrate
-	restore slaveof replicaof failover swapdb move persist client-kill xtrim xdel hset mset lset bgrewriteaof module-load acl-deluser acl-setuser function-flush zremrangebyscore zremrangebyrank getex`)
+	restore slaveof replicaof failover swapdb move persist client-kill xtrim xdel hset mset lset bgrewriteaof module-load acl-deluser acl-setuser function-flush setex psetex hmset incr decr incrby decrby incrbyfloat hincrby hincrbyfloat append setrange setbit bitop copy renamenx sdiffstore sinterstore sunionstore zunionstore
+	zinterstore zrangestore georadius pexpire expireat pexpireat lrem linsert lmove rpoplpush blpop brpop blmove smove zpopmin zpopmax bzpopmin bzpopmax cluster-failover client-pause function-restore script-kill pfmerge zremrangebyscore zremrangebyrank getex`)
+
+var redisAdmin = set("cluster sentinel script function xgroup memory latency slowlog client config acl module debug")
 
 func runMongo(c *invocation) {
 	runSQL(c)
@@ -147,4 +158,4 @@ func runMongo(c *invocation) {
 	}
 }
 
-var mongoDestroys = pattern(`(?i)drop|delete|remove|update|replace|shutdown|rename`)
+var mongoDestroys = pattern(`(?i)drop|delete|remove|update|replace|shutdown|rename|findAndModify|bulkWrite|save\(|killOp|compact|runCommand|adminCommand|load\(|require\(|process\.|fs\.|\$out|\$merge|\[['"]`)

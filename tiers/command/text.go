@@ -127,7 +127,7 @@ func (r *sedScript) command() bool {
 			return false
 		}
 	}
-	r.skip(" \t!{")
+	r.skip(" \t!")
 	if r.i >= len(r.s) {
 		return true
 	}
@@ -244,7 +244,7 @@ func awkProgram(c *invocation) {
 }
 
 var (
-	awkWord   = pattern(`@(load|include|namespace)|\b(system|getline|print|printf|close)\b|"(\\.|[^"\\])*"|\|\|?&?|>>?=?|[;{}\n()]|@[A-Za-z_]`)
+	awkWord   = pattern(`@(load|include|namespace)|\b(system|getline|print|printf|close|ENVIRON)\b|"(\\.|[^"\\])*"|\|\|?&?|>>?=?|[;{}\n()]|@[A-Za-z_]`)
 	awkString = pattern(`^\s*"((\\.|[^"\\])*)"\s*(;|\}|\)|$|\n)`)
 	awkRegexp = pattern(`(^|[~!(,{;&|\n]\s*)/(\\.|\[[^\]\n]*\]|[^/\\\n])+/`)
 )
@@ -257,6 +257,8 @@ func (c *invocation) awk(text string) {
 	for _, at := range awkWord().FindAllStringIndex(text, -1) {
 		word, rest := text[at[0]:at[1]], text[at[1]:]
 		switch {
+		case word == "ENVIRON":
+			c.raise(change.T3, change.ProtectedTarget, "prints variables, which may hold secrets")
 		case strings.HasPrefix(word, "@"):
 			c.unknown("loads code, or calls a function by a computed name")
 		case word == "print" || word == "printf":
@@ -294,7 +296,7 @@ func (c *invocation) awkRuns(rest string) {
 		return
 	}
 	c.unknown("runs a command")
-	c.nested(m[1])
+	c.script(c.sc.fork(), m[1], source{kind: sourceUnknown})
 }
 
 func (c *invocation) awkWrites(rest string) {

@@ -10,7 +10,7 @@ import (
 func toolRoles() map[string]func(*invocation) {
 	return map[string]func(*invocation){
 		"ansible": ansible, "clone": cloneTo, "cloud": remoteVerb, "compress": compress, "destroyer": destroyerAny, "dockercp": dockerCopy, "editor": editor, "flock": flockInner,
-		"fmtwrite": formatInPlace, "forgepr": forgeVerb, "forgerepo": forgeVerb, "forgeverb": forgeVerb, "formatter": formatter, "gitclean": onlyHelpLowers, "gitmv": writeAll,
+		"fmtwrite": formatInPlace, "forgepr": forgeVerb, "forgerepo": forgeVerb, "forgeverb": forgeVerb, "formatter": formatter, "gitclean": gitClean, "gitmv": writeAll,
 		"gitremote": gitRemote, "goclean": goClean, "goenv": goEnv, "golist": goList, "gotool": goTool, "inlineall": inlineAll, "install2": uninstall, "man": manual, "mktemp": makeTemporary,
 		"netcat": netcat, "npmconfig": npmConfig, "packages": packages, "php": runPHP, "printenv": printVariable, "remoteshow": gitRemoteShow, "restore": gitRestore, "rollout": rollout,
 		"ruffformat": formatter, "rustfmt": formatter, "scale": scale, "script": recordSession, "split": splitFile, "sshkeygen": makeKey, "state": terraformState, "symref": gitSymbolicRef,
@@ -30,6 +30,9 @@ func (c *invocation) proven() bool {
 
 func ansible(c *invocation) {
 	for _, f := range c.flags {
+		if f.name == "-a" && strings.Contains(f.value.text, "state=absent") {
+			c.destroys("removes things on other machines")
+		}
 		if f.name == "-a" && f.value.text != "" {
 			c.elsewhere(f.value)
 		}
@@ -90,6 +93,7 @@ func dockerCopy(c *invocation) {
 
 // editor grades programs with a prompt; what they are started with may run.
 func editor(c *invocation) {
+	c.fedEditor()
 	for i, a := range c.args {
 		text := a.text
 		command := strings.HasPrefix(text, "+") && len(text) > 1
@@ -113,7 +117,7 @@ func editor(c *invocation) {
 				c.anyDestroyer([]arg{literal(text)})
 			}
 		}
-		if _, shell, ok := strings.Cut(f.value.text, "execute("); ok {
+		if _, shell, ok := strings.Cut(f.value.text, "("); ok {
 			c.nested(strings.TrimSuffix(shell, ")"))
 		}
 		if strings.HasPrefix(f.name, "--preview") && f.value.text != "" {
@@ -187,6 +191,9 @@ func forgeVerb(c *invocation) {
 		return
 	}
 	verb := c.operands[0].text
+	if oneOf(verb, "deploy-key autolink env item field") && len(c.operands) > 1 {
+		verb = c.operands[1].text
+	}
 	if destroys(verb) || verb == "archive" || verb == "transfer" || verb == "rename" && strings.HasSuffix(c.name, ":repo") || verb == "disable" {
 		c.destroys("deletes or hides at the forge: " + verb)
 	}
@@ -216,7 +223,12 @@ func forgeVerb(c *invocation) {
 	}
 }
 
-func onlyHelpLowers(*invocation) {}
+// gitClean grades git clean: a dry run deletes nothing, whatever else is asked.
+func gitClean(c *invocation) {
+	if c.any("-n", "--dry-run") && !c.any("-i", "--interactive") && c.proven() {
+		c.lower(change.T1, "says what would be deleted")
+	}
+}
 
 func goClean(c *invocation) {
 	if c.any("-i", "-r") {
@@ -341,34 +353,12 @@ func npmConfig(c *invocation) {
 	}
 }
 
-// packages grades package managers of the machine.
-func packages(c *invocation) {
-	for i, a := range c.operands {
-		if i < 2 && (destroys(a.text) || oneOf(a.text, "autoremove dist-upgrade full-upgrade gc collect-garbage")) {
-			c.destroys("removes what is installed: " + a.text)
-		}
-		if a.text == "run" || a.text == "exec" || a.text == "--run" || a.text == "-c" || a.text == "develop" || a.text == "shell" {
-			c.anyDestroyer(c.operands[i+1:])
-		}
-	}
-	for _, f := range c.flags {
-		if oneOf(f.name, "-R -Rs -Rns -e --erase --uninstall --remove --purge --zap --delete-generations") {
-			c.destroys("removes what is installed")
-		}
-	}
-	for _, a := range c.args {
-		if strings.Contains(a.text, " ") {
-			c.nested(a.text)
-		}
-	}
-}
-
 func runPHP(c *invocation) {
 	switch {
 	case c.any("-l") && len(c.flags) == 1:
 		c.lower(change.T1, "checks the syntax only")
 		readAll(c)
-	case (c.any("-v") || c.any("-m") || c.any("-i")) && len(c.operands) == 0 && len(c.flags) == 1:
+	case (c.any("-v") || c.any("-m")) && len(c.operands) == 0 && len(c.flags) == 1:
 		c.lower(change.T1, "prints the version")
 	case len(c.operands) > 0 && strings.TrimPrefix(c.operands[0].text, "./") == "artisan":
 		c.lower(change.T1, "")
@@ -394,10 +384,8 @@ func printVariable(c *invocation) {
 }
 
 func rollout(c *invocation) {
-	if len(c.operands) > 0 && (c.operands[0].text == "undo" || c.operands[0].text == "restart") {
-		if c.operands[0].text == "undo" {
-			c.destroys("puts an older state in the place of the running one")
-		}
+	if len(c.operands) > 0 && oneOf(c.operands[0].text, "undo restart") {
+		c.destroys("ends what runs: " + c.operands[0].text)
 	}
 }
 
@@ -455,6 +443,7 @@ func runTasks(c *invocation) {
 	}
 	c.lowerTasks()
 	c.scan(c.entry, c.args, false)
+	c.effects(c.flags)
 	for i, a := range c.operands {
 		if strings.HasPrefix(a.text, "-") || strings.Contains(a.text, "=") {
 			continue
@@ -495,15 +484,20 @@ var taskVerbs = set(`compileJava compileTestJava compileKotlin testClasses bootJ
 // toolTask grades linters and bundlers, some of whose verbs serve or publish.
 func toolTask(c *invocation) {
 	for _, f := range c.flags {
-		if oneOf(f.name, "--watch -w --serve --open --fix-dry-run-not --init --deploy --liveReload") {
+		if oneOf(f.name, "--watch --watchAll -w --serve --open --fix-dry-run-not --init --deploy --liveReload") {
 			c.unknown("runs until it is stopped, or serves")
 		}
 	}
 	if len(c.operands) > 0 && oneOf(c.operands[0].text, "dev serve server start preview deploy publish gh-deploy export login upload install add update autoupdate watch") {
 		c.unknown("serves, publishes or fetches: " + c.operands[0].text)
 	}
-	if len(c.operands) > 0 && oneOf(c.operands[0].text, "clean gc uninstall remove reset") {
-		c.destroys("removes things: " + c.operands[0].text)
+	if len(c.operands) == 0 && oneOf(c.name, "vite astro storybook svelte-kit") {
+		c.unknown("serves until it is stopped")
+	}
+	for i, a := range c.operands {
+		if i < 2 && oneOf(a.text, "clean gc uninstall remove reset") && (i == 0 || c.operands[0].text == "cache") {
+			c.destroys("removes things: " + a.text)
+		}
 	}
 	for _, a := range c.operands {
 		if strings.HasPrefix(a.text, "/") || strings.HasPrefix(a.text, "../") {

@@ -128,6 +128,7 @@ func (w *walker) stmt(sc *scope, s *syntax.Stmt, in source) {
 	for _, r := range s.Redirs {
 		in = w.redirect(sc, r, in)
 	}
+	w.noteDownload(sc, s, in)
 	if emptiesFile(s) {
 		w.add(Part{Text: printed(s), Tier: change.T4, Reason: change.DestructiveOperation, Why: "empties a file"})
 	}
@@ -313,7 +314,10 @@ func (w *walker) declare(sc *scope, c *syntax.DeclClause) {
 		if a.Name == nil {
 			for _, v := range w.word(sc, a.Value) {
 				flag := v.text
-				integer = integer || (strings.HasPrefix(flag, "-") && strings.Contains(flag, "i"))
+				if hidden(flag) && strings.Contains(flag, "[") {
+					raise(change.T4, "evaluates quoted text as a subscript")
+				}
+				integer = integer || (strings.HasPrefix(flag, "-") && strings.ContainsAny(flag, "in"))
 				if !v.known {
 					raise(change.T3, "declares names that only run time knows")
 				}
@@ -369,7 +373,7 @@ func (w *walker) variable(sc *scope, name string, v arg) {
 		if v.known {
 			inner := sc.fork()
 			before := len(w.parts)
-			w.script(inner, v.text, source{kind: sourceUnknown})
+			w.script(inner, strings.TrimLeft(v.text, "|- "), source{kind: sourceUnknown})
 			// What a variable holds runs later, at a place that nobody shows.
 			for _, q := range w.parts[before:] {
 				p.Tier = max(p.Tier, q.Tier)

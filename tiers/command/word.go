@@ -126,11 +126,24 @@ func (r *reader) part(p syntax.WordPart, first bool) {
 				r.b.WriteString(unquoteDouble(l.Value))
 				continue
 			}
-			r.dynamic(q, false)
+			r.dynamic(q, isMany(q))
 		}
 	default:
 		r.dynamic(p, true)
 	}
+}
+
+// isMany reports whether an expansion becomes several words, or none, even between quotes.
+func isMany(p syntax.WordPart) bool {
+	e, ok := p.(*syntax.ParamExp)
+	if !ok || e.Length {
+		return false
+	}
+	if e.Param != nil && e.Param.Value == "@" {
+		return true
+	}
+	index, ok := e.Index.(*syntax.Word)
+	return ok && index.Lit() == "@"
 }
 
 // literal takes text without quotes.
