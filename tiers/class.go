@@ -176,7 +176,12 @@ func newGlob(tokens []token, text func(string) string, set func(class) class) gl
 		}
 	}
 	flush()
-	return glob{text: b.String(), plain: plain}
+	g := glob{text: b.String(), plain: plain}
+	if strings.Count(g.text, "*") == 1 && !strings.ContainsAny(g.text, `?[\`) {
+		g.star = true
+		g.before, g.after, _ = strings.Cut(g.text, "*")
+	}
+	return g
 }
 
 // escape makes the matcher take s letter by letter.

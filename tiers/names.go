@@ -1,6 +1,7 @@
 package tiers
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -85,15 +86,17 @@ type named struct {
 // nameTable is the built-in patterns, arranged for looking up one path.
 type nameTable struct {
 	all []named
-	// byName finds the patterns that are one plain name at any depth, by folded name; byStem by the letters of its 8.3
-	// short name. The values are indexes into all; rest holds the indexes of the other patterns.
+	// byName finds the patterns that are plain names at any depth, by folded name; byStem by the letters of the 8.3 short
+	// name of those that are one. byFirst finds, by a name that a path must have, the patterns that begin with plain names.
+	// The values are indexes into all; rest holds the indexes of the other patterns.
 	byName, byStem map[string]int
+	byFirst        map[string][]int
 	rest           []int
 }
 
 // builtin makes the table on first use. It is a constant that has to be computed.
 var builtin = sync.OnceValue(func() nameTable {
-	t := nameTable{byName: map[string]int{}, byStem: map[string]int{}}
+	t := nameTable{byName: map[string]int{}, byStem: map[string]int{}, byFirst: map[string][]int{}}
 	t.add(HardAsk, hardNames())
 	t.add(Protected, protectedNames())
 	return t
@@ -110,7 +113,7 @@ func (t *nameTable) add(level Level, groups []nameGroup) {
 			i := len(t.all)
 			t.all = append(t.all, named{pattern: p, level: level, why: group.why})
 			if len(p.parts) != 2 || !p.parts[0].deep || !p.parts[1].literal {
-				t.rest = append(t.rest, i)
+				t.addOther(p, i)
 				if dotted, ok := strings.CutSuffix(text, "*"); ok && dotted[0] == '.' && !strings.Contains(dotted, "/") {
 					t.addStem(dotted, i)
 				}
@@ -119,6 +122,26 @@ func (t *nameTable) add(level Level, groups []nameGroup) {
 			name := p.parts[1].folded[0].text
 			t.byName[name] = i
 			t.addStem(name, i)
+		}
+	}
+}
+
+// addOther arranges a pattern that is not one name.
+func (t *nameTable) addOther(p Pattern, i int) {
+	parts := p.parts
+	if parts[0].deep && len(parts) > 1 {
+		parts = parts[1:]
+	}
+	if slices.ContainsFunc(parts[0].folded, func(g glob) bool { return !g.plain }) || parts[0].deep {
+		t.rest = append(t.rest, i)
+		return
+	}
+	for _, g := range parts[0].folded {
+		_, taken := t.byName[g.text]
+		if len(parts) == 1 && len(p.parts) == 2 && !p.content && !taken {
+			t.byName[g.text] = i
+		} else {
+			t.byFirst[g.text] = append(t.byFirst[g.text], i)
 		}
 	}
 }

@@ -37,11 +37,17 @@ type part struct {
 type glob struct {
 	text  string
 	plain bool // text is a name, not a pattern
+	// star is set where all that text has for a pattern is one star; before and after are what stands around it.
+	star          bool
+	before, after string
 }
 
 func (g glob) match(name string) bool {
-	if g.plain {
+	switch {
+	case g.plain:
 		return g.text == name
+	case g.star:
+		return len(name) >= len(g.before)+len(g.after) && strings.HasPrefix(name, g.before) && strings.HasSuffix(name, g.after)
 	}
 	return doublestar.MatchUnvalidated(g.text, name)
 }
@@ -83,11 +89,26 @@ func (p Pattern) meets(s spelling) (ended, above bool) {
 // meetsFolded is meets without the path as it is written, which for a pattern in the letters of ASCII, without brackets,
 // adds nothing.
 func (p Pattern) meetsFolded(s spelling) (ended, above bool) {
+	if len(p.parts) == 2 && p.parts[0].deep && !p.parts[1].deep && !p.parts[1].literal && !p.content {
+		return p.anyComponent(s), false
+	}
 	for _, names := range s.folded {
 		e, a := p.walk(names, true)
 		ended, above = ended || e, above || a
 	}
 	return ended, above
+}
+
+// anyComponent reports whether a component meets a pattern of one part, at any depth.
+func (p Pattern) anyComponent(s spelling) bool {
+	for _, names := range s.folded {
+		for _, name := range names {
+			if p.parts[1].match(name, true) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // walk runs the components of a path through the pattern as through a state machine: a state is the number of parts
@@ -97,8 +118,14 @@ func (p Pattern) walk(names []string, fold bool) (ended, above bool) {
 	if n == 0 {
 		return false, false
 	}
-	var here, there [maxParts + 1]bool
-	at, next := here[:n+1], there[:n+1]
+	// Most patterns have few parts, and clearing room for the most that one may have would cost more than the walk.
+	var few [2][12]bool
+	at, next := few[0][:], few[1][:]
+	if n >= len(at) {
+		var here, there [maxParts + 1]bool
+		at, next = here[:], there[:]
+	}
+	at, next = at[:n+1], next[:n+1]
 	at[0] = true
 	p.skipDeep(at)
 	for i, name := range names {
@@ -107,7 +134,7 @@ func (p Pattern) walk(names []string, fold bool) (ended, above bool) {
 			if !at[s] {
 				continue
 			}
-			part := p.parts[s]
+			part := &p.parts[s]
 			if part.deep {
 				next[s] = true
 			} else if part.match(name, fold) {
@@ -126,8 +153,8 @@ func (p Pattern) walk(names []string, fold bool) (ended, above bool) {
 
 // skipDeep marks the states that are reached because "**" may stand for no component at all.
 func (p Pattern) skipDeep(at []bool) {
-	for s, part := range p.parts {
-		if at[s] && part.deep {
+	for s := range p.parts {
+		if at[s] && p.parts[s].deep {
 			at[s+1] = true
 		}
 	}

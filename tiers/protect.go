@@ -84,6 +84,14 @@ func (t nameTable) find(s spelling) (int, bool) {
 			if i, ok := t.short(name); ok {
 				best = min(best, i)
 			}
+			for _, i := range t.byFirst[name] {
+				if i >= best {
+					break
+				}
+				if ended, above := t.all[i].pattern.meetsFolded(s); ended || above {
+					best = i
+				}
+			}
 		}
 	}
 	for _, i := range t.rest {

@@ -15,8 +15,12 @@ import (
 const (
 	maxBytes   = 64 << 10
 	maxNesting = 100
+	maxReasons = 20
+	maxWords   = 4096
 	maxDepth   = 12
-	maxParts   = 4096
+	maxParts   = 2048
+	// maxUnrolled is how many words loops are gone through one by one.
+	maxUnrolled = 256
 )
 
 // Context is where a command would run. It only ever raises a tier: with the zero Context no path is known to be inside.
@@ -59,7 +63,7 @@ type Result struct {
 
 // Grade says what tier a line, or a script, for bash has. It is total: what is not understood is T4 and unclassified.
 func Grade(text string, in Context) Result {
-	g := &grader{in: in, downloaded: map[string]bool{}, inside: map[change.Path]finding{}, roles: roles()}
+	g := &grader{in: in, downloaded: map[string]bool{}, inside: map[change.Path]finding{}, roles: roles(), parser: newParser()}
 	maps.Copy(g.roles, toolRoles())
 	if why := unreadable(text); why != "" {
 		g.add(Part{Text: clip(text), Tier: change.T4, Reason: change.Unclassified, Why: why})
@@ -79,7 +83,10 @@ func (g *grader) result() Result {
 		r.Unclassified = r.Unclassified || p.Reason == change.Unclassified
 	}
 	for _, p := range g.parts {
-		if s := p.String(); p.Tier == r.Tier && !slices.Contains(r.Reasons, s) && len(r.Reasons) < 20 {
+		if p.Tier < r.Tier || len(r.Reasons) == maxReasons {
+			continue
+		}
+		if s := p.String(); !slices.Contains(r.Reasons, s) {
 			r.Reasons = append(r.Reasons, s)
 		}
 	}
@@ -146,8 +153,12 @@ func runLength(s string, c byte) int {
 }
 
 // parse reads a script. Bash ends a comment at the end of its line; the parser lets a backslash there carry it on.
-func parse(text string) (*syntax.File, string) {
-	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
+func newParser() *syntax.Parser {
+	return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true))
+}
+
+func parse(p *syntax.Parser, text string) (*syntax.File, string) {
+	f, err := p.Parse(strings.NewReader(text), "")
 	if err != nil {
 		return nil, "cannot be parsed: " + err.Error()
 	}

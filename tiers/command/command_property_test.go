@@ -2,8 +2,6 @@ package command
 
 import (
 	"hash/fnv"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
@@ -36,7 +34,7 @@ func everyRow(t testing.TB) map[string]change.Tier {
 	all := rows(t)
 	for _, name := range sets() {
 		for _, r := range corpus(t, name) {
-			if _, why := parse(r.text); why == "" {
+			if _, why := parse(newParser(), r.text); why == "" {
 				all[r.text] = r.tier
 			}
 		}
@@ -134,24 +132,4 @@ func FuzzGrade(f *testing.F) {
 			t.Errorf("%q without a context: %v", text, out)
 		}
 	})
-}
-
-// BenchmarkGrade10kB grades 10 kB of the table's rows, those that can be parsed.
-func BenchmarkGrade10kB(b *testing.B) {
-	var text strings.Builder
-	for _, row := range slices.Sorted(maps.Keys(rows(b))) {
-		part := "( " + row + "\n)\n"
-		if _, why := parse(part); why == "" && unreadable(part) == "" && text.Len()+len(part) < 10<<10 {
-			text.WriteString(part)
-		}
-	}
-	for text.Len() < 10<<10 {
-		text.WriteString("ls -la src | grep -n 'a b' > out.txt\n")
-	}
-	if _, why := parse(text.String()); why != "" {
-		b.Fatal(why)
-	}
-	for b.Loop() {
-		Grade(text.String(), project())
-	}
 }

@@ -16,7 +16,7 @@ func (w *walker) redirect(sc *scope, r *syntax.Redirect, in source) source {
 	if list := w.word(sc, r.Word); len(list) == 1 {
 		target = list[0]
 	} else if len(list) > 1 {
-		target = arg{text: printed(r.Word)}
+		target = arg{text: w.printed(r.Word)}
 	}
 	text := r.Op.String() + " " + target.text
 	switch r.Op {

@@ -108,50 +108,25 @@ func (g *grader) writesInside(p change.Path, glob bool) finding {
 	if known, ok := g.inside[p]; ok {
 		return known
 	}
-	g.inside[p] = protectedInside(p, guarded)
+	g.inside[p] = g.protectedInside(p, guarded)
 	return g.inside[p]
 }
 
-func protectedInside(p change.Path, guarded finding) finding {
-	if steersAgent(string(p)) {
+// protectedInside looks at the folders of a path first, each of them once for all paths.
+func (g *grader) protectedInside(p change.Path, guarded finding) finding {
+	above := finding{tier: change.T2, why: "writes in the repository"}
+	if i := strings.LastIndexByte(string(p), '/'); i > 0 {
+		above = g.writesInside(p[:i], false)
+	}
+	if above.tier == change.T4 || steersAgent(string(p)) {
 		return guarded
 	}
-	for _, q := range append(p.Ancestors(), p) {
-		protection, ok := tiers.Protects(q, nil)
-		switch {
-		case !ok:
-		case protection.Level >= tiers.HardAsk:
-			return guarded
-		default:
-			return finding{change.T3, change.ProtectedTarget, "writes a protected name, which " + protection.Why}
-		}
+	protection, ok := tiers.Protects(p, nil)
+	switch {
+	case !ok:
+		return above
+	case protection.Level >= tiers.HardAsk:
+		return guarded
 	}
-	return finding{tier: change.T2, why: "writes in the repository"}
+	return finding{change.T3, change.ProtectedTarget, "writes a protected name, which " + protection.Why}
 }
-
-// steersAgent reports whether p gives an agent or an editor its rights, or names programs that it starts.
-func steersAgent(p string) bool {
-	return agentFile.MatchString(strings.ToLower(p))
-}
-
-var agentFile = pattern(`(^|/)(\.git|\.correx[^/]*|\.claude|\.cursor|\.codex|\.gemini|\.mcp\.json|mcp\.json|\.vscode/(settings|tasks|launch|mcp)\.json|\.vscode)(/|$)`)
-
-// secretFile reports whether a path is named like a place for secrets.
-func secretFile(p string) bool {
-	base := strings.ToLower(path.Base(p))
-	if publicSecret.MatchString(base) {
-		return false
-	}
-	return secretPath.MatchString(strings.ToLower(p))
-}
-
-var (
-	publicSecret = pattern(`^\.env\.(example|sample|template|dist|defaults?)$|\.pub$`)
-	secretPath   = pattern(`(^|/)(\.env([.*?][^/]*)?|\.envrc|\.netrc|_netrc|\.pgpass|\.my\.cnf|\.npmrc|\.pypirc|\.git-credentials|\.htpasswd|\.vault-token|` +
-		`id_(rsa|dsa|ecdsa|ed25519)[^/]*|[^/]*\.(pem|key|p8|p12|pfx|ppk|jks|keystore|kdbx)|(credentials|secrets?)(\.(json|toml|ya?ml|txt|env))?|` +
-		`[^/]*(secrets?|credentials?|passwords?)\.(json|toml|ya?ml|csv|txt|env|ini)|passwords?|htpasswd|kubeconfig[^/]*|[^/]*\.(tfstate|ovpn|agekey)|\.(dockercfg|s3cfg|boto|token)|service-account[^/]*\.json|[^/]*_history|environ)$|/\.(ssh|gnupg|aws|azure|kube|docker/config\.json)(/|$)|/proc/`)
-	secretVariable = pattern(`(?i)(TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE|ACCESS_KEY|_KEY$|^KEY$|_PASS$|_PWD$|AUTH$)`)
-)
-
-// secretName reports whether a variable is named like a secret.
-func secretName(name string) bool { return secretVariable.MatchString(name) }

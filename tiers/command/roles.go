@@ -173,6 +173,7 @@ func variableNames(c *invocation) {
 }
 
 func unsetNames(c *invocation) {
+	c.sc.own()
 	clear(c.sc.funcs)
 	variableNames(c)
 }

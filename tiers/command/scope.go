@@ -1,18 +1,27 @@
 package command
 
 import (
+	"bytes"
 	"maps"
 	"path"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/correx/correx/internal/change"
 )
 
 // grader collects the parts of one command.
 type grader struct {
-	in    Context
-	parts []Part
-	depth int
+	in     Context
+	parts  []Part
+	depth  int
+	parser *syntax.Parser
+	// printer and printing write nodes as text.
+	printer  *syntax.Printer
+	printing bytes.Buffer
+	// unrolled counts the words that loops went through one by one.
+	unrolled int
 	// roles is what programs.txt calls roles, by name.
 	roles map[string]func(*invocation)
 	// inside is what writing a path of the repository comes to, as far as it was looked up.
@@ -31,6 +40,8 @@ type scope struct {
 	funcs map[string]bool
 	// bounded are loop variables, with the word that each has.
 	bounded map[string]arg
+	// shared says that another scope has the same maps, so that a change takes copies.
+	shared bool
 	// sure says that what stands here runs before what comes after.
 	sure bool
 	// lowest is the tier that no part is below, for commands that run where the words do not show.
@@ -47,9 +58,29 @@ func newScope(in Context) *scope {
 
 // fork returns a scope whose changes stay its own.
 func (s *scope) fork() *scope {
+	s.shared = true
 	c := *s
-	c.funcs, c.bounded, c.sure = maps.Clone(s.funcs), maps.Clone(s.bounded), false
+	c.sure = false
 	return &c
+}
+
+// own makes the maps of a scope its own.
+func (s *scope) own() {
+	if s.shared {
+		s.funcs, s.bounded, s.shared = maps.Clone(s.funcs), maps.Clone(s.bounded), false
+	}
+}
+
+// define notes a function; sure says that it is there for all that follows.
+func (s *scope) define(name string, sure bool) {
+	s.own()
+	s.funcs[name] = sure
+}
+
+// bind gives a loop's variable its word.
+func (s *scope) bind(name string, v arg) {
+	s.own()
+	s.bounded[name] = v
 }
 
 // join takes over what may have happened in branches: a working directory that they do not agree on is unknown.
@@ -110,7 +141,7 @@ func (g *grader) script(sc *scope, text string, in source) {
 		refuse(why)
 		return
 	}
-	f, why := parse(text)
+	f, why := parse(g.parser, text)
 	if why != "" {
 		refuse(why)
 		return

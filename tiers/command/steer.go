@@ -4,16 +4,6 @@ import (
 	"strings"
 )
 
-// steering reports whether a variable changes what later commands do: where programs and settings are found, what they run.
-func steering(name, _ string) bool { return steers.MatchString(name) }
-
-var steers = pattern(`^(PATH|IFS|HOME|ENV|BASH_ENV|SHELL|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|CDPATH|GLOBIGNORE|TMPDIR|ZDOTDIR|LD_.*|DYLD_.*|XDG_.*|GIT_.*|GCONV_PATH|LOCPATH|` +
-	`NLSPATH|TERMINFO.*|MALLOC_.*|PYTHON.*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|NODE_.*|NPM_.*|npm_config_.*|YARN_.*|PIP_.*|UV_.*|GOFLAGS|GOPROXY|GOSUMDB|GONOSUM.*|` +
-	`GOINSECURE|GOTOOLCHAIN|GOROOT|GOPATH|GOBIN|GOENV|GOWORK|CC|CXX|CPP|LD|AR|AS|CGO_.*FLAGS.*|.*_WRAPPER|RUSTC|RUSTFLAGS|RUSTDOC|RUSTUP_.*|CARGO_(HOME|TARGET_.*|BUILD_.*|ALIAS_.*)|` +
-	`JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|MAVEN_.*|GRADLE_.*|LESS|LESSOPEN|LESSCLOSE|LESSKEY.*|MANPAGER|MANOPT|PAGER|EDITOR|VISUAL|BROWSER|FCEDIT|SUDO_.*|SSH_.*|RSYNC_.*|TAR_OPTIONS|` +
-	`GREP_OPTIONS|GZIP|MAKEFLAGS|MAKEFILES|MFLAGS|CMAKE_.*|DOCKER_.*|KUBECONFIG|AWS_.*|PROMPT_COMMAND|PS[0-4]|FIGNORE|TIMEFORMAT|histchars|HISTFILE|INPUTRC|` +
-	`HTTPS?_PROXY|https?_proxy|ALL_PROXY|all_proxy|AWKPATH|AWKLIBPATH|POSIXLY_CORRECT|DEBUGINFOD_.*|OPENSSL_.*|SSL_CERT_.*|CURL_.*|WGETRC|.*_OPTIONS|.*_OPTS)$`)
-
 // runsText reports whether a shell, or a program, runs the text of a variable.
 func runsText(name string) bool {
 	switch name {

@@ -87,7 +87,7 @@ func (w *walker) missed(f *syntax.File) string {
 		switch n.(type) {
 		case *syntax.CallExpr, *syntax.Redirect, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.DeclClause:
 			if !w.seen[n] {
-				missed = printed(n)
+				missed = w.printed(n)
 			}
 		}
 		return missed == ""
@@ -103,12 +103,15 @@ func (w *walker) visit(n syntax.Node) {
 }
 
 // printed returns the text of a node.
-func printed(n syntax.Node) string {
-	var b strings.Builder
-	if err := syntax.NewPrinter(syntax.SingleLine(true)).Print(&b, n); err != nil {
+func (g *grader) printed(n syntax.Node) string {
+	if g.printer == nil {
+		g.printer = syntax.NewPrinter(syntax.SingleLine(true))
+	}
+	g.printing.Reset()
+	if err := g.printer.Print(&g.printing, n); err != nil {
 		return "a part of the script"
 	}
-	return clip(strings.TrimSpace(b.String()))
+	return clip(strings.TrimSpace(g.printing.String()))
 }
 
 func (w *walker) stmts(sc *scope, list []*syntax.Stmt, in source) {
@@ -130,7 +133,7 @@ func (w *walker) stmt(sc *scope, s *syntax.Stmt, in source) {
 	}
 	w.noteDownload(sc, s, in)
 	if emptiesFile(s) {
-		w.add(Part{Text: printed(s), Tier: change.T4, Reason: change.DestructiveOperation, Why: "empties a file"})
+		w.add(Part{Text: w.printed(s), Tier: change.T4, Reason: change.DestructiveOperation, Why: "empties a file"})
 	}
 	if s.Cmd != nil {
 		w.cmd(sc, s.Cmd, in)
@@ -165,14 +168,14 @@ func (w *walker) cmd(sc *scope, c syntax.Command, in source) {
 			all = append(all, b)
 		}
 		sc.join(all...)
-		w.control(c)
+		w.control("case")
 	case *syntax.FuncDecl:
 		w.function(sc, c, in)
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
 			w.stmt(sc, c.Stmt, in)
 		}
-		w.control(c)
+		w.control("time")
 	case *syntax.CoprocClause:
 		if c.Stmt != nil {
 			w.stmt(sc.fork(), c.Stmt, source{kind: sourceUnknown})
@@ -181,15 +184,14 @@ func (w *walker) cmd(sc *scope, c syntax.Command, in source) {
 		w.declare(sc, c)
 	case *syntax.ArithmCmd, *syntax.LetClause, *syntax.TestClause:
 		w.inside(sc, c)
-		w.control(c)
+		w.control(w.printed(c))
 	default:
-		w.add(Part{Text: printed(c), Tier: change.T4, Reason: change.Unclassified, Why: "is a form of command that is not known"})
+		w.add(Part{Text: w.printed(c), Tier: change.T4, Reason: change.Unclassified, Why: "is a form of command that is not known"})
 	}
 }
 
 // control records that a word of the language runs nothing by itself.
-func (w *walker) control(n syntax.Node) {
-	text := printed(n)
+func (w *walker) control(text string) {
 	w.add(Part{Text: text, Tier: change.T1, Why: "runs nothing but its parts"})
 }
 
@@ -223,7 +225,7 @@ func (w *walker) branch(sc *scope, c *syntax.IfClause, in source) {
 		all = append(all, b)
 	}
 	sc.join(all...)
-	w.control(&syntax.CallExpr{Args: []*syntax.Word{{Parts: []syntax.WordPart{&syntax.Lit{Value: "if"}}}}})
+	w.control("if")
 }
 
 // values returns the words that a loop goes through: one that is not known where there are many.
@@ -233,7 +235,8 @@ func (w *walker) values(sc *scope, l *syntax.WordIter) []arg {
 	for _, item := range l.Items {
 		values = append(values, w.word(sc, item)...)
 	}
-	if len(values) == 0 || len(values) > most || len(sc.bounded) > 1 {
+	w.unrolled += len(values)
+	if len(values) == 0 || len(values) > most || len(sc.bounded) > 1 || w.unrolled > maxUnrolled {
 		return []arg{{text: "$" + l.Name.Value, split: true}}
 	}
 	return values
@@ -262,12 +265,12 @@ func (w *walker) forLoop(sc *scope, c *syntax.ForClause, in source) {
 	b := sc.fork()
 	for _, v := range values {
 		if name != "" {
-			b.bounded[name] = v
+			b.bind(name, v)
 		}
 		w.loop(b, func(s *scope) { w.stmts(s, c.Do, in) })
 	}
 	sc.join(b)
-	w.control(&syntax.CallExpr{Args: []*syntax.Word{{Parts: []syntax.WordPart{&syntax.Lit{Value: "for"}}}}})
+	w.control("for")
 }
 
 func (w *walker) function(sc *scope, c *syntax.FuncDecl, in source) {
@@ -275,14 +278,17 @@ func (w *walker) function(sc *scope, c *syntax.FuncDecl, in source) {
 	if c.Name != nil {
 		names = append(names, c.Name)
 	}
+	shared := sc.shared
 	body := sc.fork()
 	// The body runs where it is called, which need not be where it stands.
 	w.stmt(body, c.Body, source{kind: max(in.kind, sourceUnknown)})
+	// What the body's scope changed it has copied, and nothing looks at it again.
+	sc.shared = shared
 	if body.cwd != sc.cwd {
 		sc.cwd = ""
 	}
 	for _, n := range names {
-		sc.funcs[n.Value] = sc.sure
+		sc.define(n.Value, sc.sure)
 		calls := false
 		syntax.Walk(c.Body, func(x syntax.Node) bool {
 			if call, ok := x.(*syntax.CallExpr); ok && len(call.Args) > 0 && call.Args[0].Lit() == n.Value {
@@ -291,7 +297,7 @@ func (w *walker) function(sc *scope, c *syntax.FuncDecl, in source) {
 			return !calls
 		})
 		if calls {
-			w.add(Part{Text: printed(c), Tier: change.T4, Reason: change.Unclassified, Why: "is a function that calls itself"})
+			w.add(Part{Text: w.printed(c), Tier: change.T4, Reason: change.Unclassified, Why: "is a function that calls itself"})
 		}
 	}
 }
@@ -299,7 +305,7 @@ func (w *walker) function(sc *scope, c *syntax.FuncDecl, in source) {
 // declare grades export, declare and the like.
 func (w *walker) declare(sc *scope, c *syntax.DeclClause) {
 	w.visit(c)
-	p := Part{Text: printed(c), Tier: change.T2, Why: "changes only this shell's variables"}
+	p := Part{Text: w.printed(c), Tier: change.T2, Why: "changes only this shell's variables"}
 	if c.Variant.Value == "local" {
 		p.Tier = change.T1
 	}
@@ -350,14 +356,14 @@ func (w *walker) assigned1(sc *scope, a *syntax.Assign) arg {
 	}
 	if a.Array != nil {
 		w.inside(sc, a.Array)
-		return arg{text: printed(a)}
+		return arg{text: w.printed(a)}
 	}
 	if a.Value == nil {
 		return arg{known: true}
 	}
 	v := w.word(sc, a.Value)
 	if len(v) != 1 {
-		return arg{text: printed(a.Value)}
+		return arg{text: w.printed(a.Value)}
 	}
 	return v[0]
 }
@@ -394,7 +400,10 @@ func (w *walker) call(sc *scope, c *syntax.CallExpr, in source) {
 	}
 	var args []arg
 	for _, word := range c.Args {
-		args = append(args, w.word(sc, word)...)
+		if args = append(args, w.word(sc, word)...); len(args) > maxWords {
+			w.add(Part{Text: shown(args[:8]), Tier: change.T4, Reason: change.Unclassified, Why: "has too many words to be looked at"})
+			return
+		}
 	}
 	if len(c.Args) > 0 {
 		w.run(sc, args, in)

@@ -40,12 +40,18 @@ func (w *walker) word(sc *scope, word *syntax.Word) []arg {
 	if word == nil {
 		return nil
 	}
-	w.inside(sc, word)
-	split := &syntax.Word{Parts: slices.Clone(word.Parts)}
-	syntax.SplitBraces(split)
-	alternatives := braces(split.Parts)
+	simple, braced := plainParts(word.Parts)
+	if !simple {
+		w.inside(sc, word)
+	}
+	alternatives := [][]syntax.WordPart{word.Parts}
+	if braced {
+		split := &syntax.Word{Parts: slices.Clone(word.Parts)}
+		syntax.SplitBraces(split)
+		alternatives = braces(split.Parts)
+	}
 	if alternatives == nil {
-		return []arg{{text: printed(word), split: true}}
+		return []arg{{text: w.printed(word), split: true}}
 	}
 	var all []arg
 	for _, parts := range alternatives {
@@ -57,6 +63,24 @@ func (w *walker) word(sc *scope, word *syntax.Word) []arg {
 		all = append(all, a)
 	}
 	return all
+}
+
+// plainParts reports whether nothing in a word can run anything, and whether it may have braces that make several of it.
+func plainParts(parts []syntax.WordPart) (simple, braced bool) {
+	simple = true
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			braced = braced || strings.IndexByte(p.Value, '{') >= 0
+		case *syntax.SglQuoted:
+		case *syntax.DblQuoted:
+			inner, _ := plainParts(p.Parts)
+			simple = simple && inner
+		default:
+			simple = false
+		}
+	}
+	return simple, braced
 }
 
 // braces returns the alternatives that brace expansion makes of the parts of a word; nil for too many.
@@ -198,7 +222,7 @@ func (r *reader) dynamic(p syntax.WordPart, bare bool) {
 		r.b.WriteString(g.Op.String() + g.Pattern.Value + ")")
 		return
 	}
-	r.b.WriteString(printed(p))
+	r.b.WriteString(r.printed(p))
 }
 
 // value returns what an expansion is known to be.
@@ -350,14 +374,14 @@ func (w *walker) inside(sc *scope, n syntax.Node) {
 // parameter grades an expansion of a variable by itself.
 func (w *walker) parameter(p *syntax.ParamExp) {
 	raise := func(tier change.Tier, why string) {
-		w.add(Part{Text: printed(p), Tier: tier, Reason: change.Unclassified, Why: why})
+		w.add(Part{Text: w.printed(p), Tier: tier, Reason: change.Unclassified, Why: why})
 	}
 	switch {
 	case p.Exp != nil && p.Exp.Op == syntax.OtherParamOps && (p.Exp.Word == nil || p.Exp.Word.Lit() == "P"):
 		raise(change.T4, "may evaluate the text of a variable")
 	case p.Param == nil || p.NestedParam != nil:
 		raise(change.T4, "is an expansion of another shell")
-	case p.Excl && p.Names == 0 && !strings.ContainsAny(printed(p), "@*"):
+	case p.Excl && p.Names == 0 && !strings.ContainsAny(w.printed(p), "@*"):
 		raise(change.T3, "shows a variable that only run time knows")
 	case secretName(p.Param.Value) && !p.Length:
 		raise(change.T3, "shows a variable that is named like a secret")
@@ -378,11 +402,11 @@ func (w *walker) arithmetic(sc *scope, n syntax.Node) {
 	syntax.Walk(n, func(x syntax.Node) bool {
 		switch x := x.(type) {
 		case *syntax.CmdSubst, *syntax.ProcSubst:
-			unknown = printed(x)
+			unknown = w.printed(x)
 			return false
 		case *syntax.ParamExp:
 			if x.Param != nil && !x.Length && !w.isInteger(sc, x.Param.Value) {
-				unknown = printed(x)
+				unknown = w.printed(x)
 			}
 			return false
 		case *syntax.Word:
@@ -397,7 +421,7 @@ func (w *walker) arithmetic(sc *scope, n syntax.Node) {
 		return true
 	})
 	if unknown != "" {
-		w.add(Part{Text: printed(n), Tier: change.T3, Reason: change.Unclassified, Why: "evaluates " + strconv.Quote(unknown) + " as arithmetic, which can run code"})
+		w.add(Part{Text: w.printed(n), Tier: change.T3, Reason: change.Unclassified, Why: "evaluates " + strconv.Quote(unknown) + " as arithmetic, which can run code"})
 	}
 }
 
