@@ -26,7 +26,8 @@ func (a *application) explainCommand() *cli.Command {
 		Description: "A path is judged as if its file were edited, or created, by no byte; a number is a change set. Every rule and limit\n" +
 			"is listed in the order in which they count, with file and line, and which settled it.\n" +
 			"One word behind -- is read as a line for bash, several are the words of one command. Each part that may run is\n" +
-			"graded; the highest tier counts. What is not known, or not readable, always asks.\n" +
+			"graded; the highest tier counts. What is not known, or not readable, always asks. A rule of [commands] in the\n" +
+			"configuration that gave a part its tier is named, with file and line.\n" +
 			"--batch reads a JSON object a line, {\"command\":…,\"root\":…,\"cwd\":…,\"home\":…} (only command is required),\n" +
 			"and answers an object a line. A line that is no such object is answered with an error, and the exit status is 2.\n" +
 			"Runs and writes nothing.\n\n" +
@@ -81,14 +82,14 @@ func surroundings(ctx context.Context, c call, judged bool) (grading.Context, ch
 	home, _ := c.env.home()
 	in := grading.Context{Root: c.dir, Cwd: c.dir, Home: home}
 	mode := tiers.Default().Mode
-	s, err := locate(ctx, c)
+	s, err := locateConfigured(ctx, c)
 	if errors.Is(err, repo.ErrNotRepository) {
 		return in, mode, nil, nil
 	}
 	if err != nil {
 		return in, mode, nil, err
 	}
-	in.Root = s.repo.Root()
+	in.Root, in.Commands = s.repo.Root(), s.config.Commands
 	if s.inside {
 		in.Root = s.marker.Tree
 	}
@@ -100,10 +101,9 @@ func surroundings(ctx context.Context, c call, judged bool) (grading.Context, ch
 	}
 	in.Root, in.Cwd, in.Home = filepath.ToSlash(in.Root), filepath.ToSlash(in.Cwd), filepath.ToSlash(in.Home)
 	if !judged {
-		return in, mode, nil, nil
+		return in, mode, s.notices, nil
 	}
-	s, err = open(ctx, c)
-	if err != nil {
+	if err := s.openGate(ctx, c); err != nil {
 		return in, mode, nil, err
 	}
 	defer s.Close()
@@ -127,12 +127,14 @@ type partJSON struct {
 	Tier   change.Tier   `json:"tier"`
 	Reason change.Reason `json:"reason,omitempty"`
 	Why    string        `json:"why"`
+	// Rule is where the rule of [commands] stands that gave the tier.
+	Rule string `json:"rule,omitempty"`
 }
 
 func gradeOf(text string, r grading.Result) gradeJSON {
 	j := gradeJSON{Command: text, Tier: r.Tier, Unclassified: r.Unclassified, Reasons: r.Reasons, Parts: []partJSON{}}
 	for _, p := range r.Parts {
-		j.Parts = append(j.Parts, partJSON{p.Text, p.Tier, p.Reason, p.Why})
+		j.Parts = append(j.Parts, partJSON{p.Text, p.Tier, p.Reason, p.Why, p.Rule})
 	}
 	return j
 }
@@ -158,7 +160,7 @@ type question struct {
 
 // explainEach answers line by line, since whoever asks may wait for an answer before asking again.
 func explainEach(ctx context.Context, c call) (*reply, error) {
-	in, _, _, err := surroundings(ctx, c, false)
+	in, _, words, err := surroundings(ctx, c, false)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +180,7 @@ func explainEach(ctx context.Context, c call) (*reply, error) {
 			}
 		}
 		if err != nil || ctx.Err() != nil {
-			return &reply{code: code}, ctx.Err()
+			return &reply{code: code, notices: words}, ctx.Err()
 		}
 	}
 }

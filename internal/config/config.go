@@ -17,6 +17,8 @@ type Config struct {
 	RequireTTY bool
 	// Gate says whose commits the git hooks hold: "all", or "agents".
 	Gate string
+	// Commands give commands a tier; those of the user's own file come first, and may lower one.
+	Commands []tiers.CommandRule
 	// Shadow is how staging areas are made.
 	Shadow Shadow
 	// Grants are the grants of the repository's files, in their order, also those that do not count.
@@ -107,6 +109,7 @@ func load(in Sources, all bool) (c Config, notices []Notice, loose bool, err err
 		switch {
 		case f.number == layerUser:
 			f.replace(&c, f.number)
+			c.lowerCommands()
 			notices = append(notices, f.misplaced()...)
 		case f.trusted || (all && f.number < layerFloors):
 			f.lowerFloor(&c)

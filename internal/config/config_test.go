@@ -238,7 +238,7 @@ func TestTemplate(t *testing.T) {
 		}
 	}
 	// With every setting switched on it says what holds anyway.
-	on := regexp.MustCompile(`(?m)^# ([a-z_]+ = |\[[a-z]+\]$)`).ReplaceAll(Template(), []byte("$1"))
+	on := regexp.MustCompile(`(?m)^# ([A-Za-z0-9_]+ = |\[[a-z]+\]$)`).ReplaceAll(Template(), []byte("$1"))
 	c, _, err := Load(user(string(on)))
 	if err != nil {
 		t.Fatal(err)

@@ -133,6 +133,9 @@ func check(file string, tree map[string]any, found []located) (layer, error) {
 		// What was located and what was decoded are not the same settings, so places and values cannot be trusted.
 		return layer{}, &Error{File: file, Problem: "cannot be read reliably; write one setting a line"}
 	}
+	if err := l.finishCommands(); err != nil {
+		return l, err
+	}
 	if err := l.finishRules(); err != nil {
 		return l, err
 	}
@@ -197,6 +200,9 @@ func checkTable(file string, f located, value any) error {
 	err.Nearest = nearest(name)
 	if err.Nearest != "" && strings.EqualFold(err.Nearest, name) {
 		err.Problem = "is not a key of correx, which writes keys in lower case"
+		if err.Nearest != strings.ToLower(err.Nearest) {
+			err.Problem = "is not a key of correx, which writes tiers as T1 to T4"
+		}
 	}
 	return err
 }

@@ -32,7 +32,7 @@ func (c *invocation) script1(a arg) {
 		c.hidden("runs a script that only run time knows")
 		return
 	}
-	c.take(scriptTier(a.text))
+	c.judge(scriptTier(a.text))
 }
 
 // runScripts grades "npm run NAME" and its like.
@@ -238,7 +238,7 @@ func cmakeTool(c *invocation) {
 				c.unknown("names a program that runs: " + f.value.text)
 			}
 		case "--target":
-			c.take(scriptTier(f.value.text))
+			c.judge(scriptTier(f.value.text))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/tiers"
 )
 
 // The limits beyond which a command is not looked into.
@@ -23,10 +24,13 @@ const (
 	maxUnrolled = 256
 )
 
-// Context is where a command would run. It only ever raises a tier: with the zero Context no path is known to be inside.
+// Context is where a command would run. But for rules that lower it only ever raises a tier: with the zero Context no path is
+// known to be inside.
 type Context struct {
 	// Root is the absolute path of the repository, Cwd of the working directory, Home of the user's folder.
 	Root, Cwd, Home string
+	// Commands are rules of the configuration, those that lower first.
+	Commands []tiers.CommandRule
 }
 
 // Part is one thing that may run, or one file that a redirection opens.
@@ -38,6 +42,8 @@ type Part struct {
 	Reason change.Reason
 	// Why says what settled the tier.
 	Why string
+	// Rule is where the rule of the configuration stands that gave the tier; empty where none did.
+	Rule string
 }
 
 // String returns the reason code, the part and why it has its tier.

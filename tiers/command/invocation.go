@@ -23,6 +23,8 @@ type invocation struct {
 	rest  int
 	entry *entry
 	part  Part
+	// context is the tier of what the words do besides: no rule lowers a part below it.
+	context change.Tier
 }
 
 // given is a flag as it stands.
@@ -33,12 +35,23 @@ type given struct {
 }
 
 func (c *invocation) raise(tier change.Tier, reason change.Reason, why string) {
+	if reason == change.ProtectedTarget || reason == change.HiddenCharacters {
+		c.context = max(c.context, tier)
+	}
 	if tier > c.part.Tier || tier == c.part.Tier && c.part.Reason == "" && reason != "" {
 		c.part.Tier, c.part.Reason, c.part.Why = tier, reason, why
 	}
 }
 
 func (c *invocation) take(f finding) {
+	if f.why != "" {
+		c.context = max(c.context, f.tier)
+		c.judge(f)
+	}
+}
+
+// judge counts what is said of the program itself.
+func (c *invocation) judge(f finding) {
 	if f.why != "" {
 		c.raise(f.tier, f.reason, f.why)
 	}
@@ -83,6 +96,7 @@ func (g *grader) run(sc *scope, args []arg, in source) {
 		g.depth++
 		c.program(args)
 		g.depth--
+		c.ruled(args)
 	}
 	if c.part.Why == "" {
 		c.part.Why = "only reads"
@@ -137,7 +151,7 @@ func (c *invocation) known(name string) string {
 	switch {
 	case dir == "":
 		return alias(base)
-	case slices.Contains([]string{"/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "/usr/local/sbin/", "/opt/homebrew/bin/"}, dir):
+	case systemFolders[dir]:
 		return alias(base)
 	}
 	p := c.resolve(c.sc, literal(name))
@@ -452,6 +466,7 @@ func (c *invocation) cluster(e *entry, a arg, rest []arg) int {
 func (c *invocation) effects(flags []given) {
 	for _, f := range flags {
 		if f.spec.tier != "" && (f.spec.tier > change.T3 || f.value.text != "false") {
+			c.context = max(c.context, f.spec.tier)
 			c.raise(f.spec.tier, reasonOf(f.spec.tier), c.entry.why+": "+f.name)
 			if f.spec.tier == change.T4 && c.entry.tier < change.T4 {
 				c.part.Why = "destroys or forces with " + f.name
@@ -488,6 +503,7 @@ func (c *invocation) steers(a arg, by string) {
 		c.hidden("names a program that only run time knows: " + by)
 		return
 	}
+	c.context = max(c.context, change.T3)
 	c.unknown("names a program that runs: " + by)
 	if first, _, _ := strings.Cut(a.text, " "); shellNames[path.Base(first)] && !strings.Contains(a.text, " ") {
 		c.hidden("names a shell that is fed data: " + by)

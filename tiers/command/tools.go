@@ -462,7 +462,7 @@ func runTasks(c *invocation) {
 			if f.tier == change.T3 && taskVerbs[name] {
 				f = finding{tier: change.T2, why: "builds, tests or checks the project"}
 			}
-			c.take(f)
+			c.judge(f)
 		}
 	}
 }
@@ -563,7 +563,7 @@ func yarnScript(c *invocation) {
 	case !name.known:
 		c.hidden("runs a script that only run time knows")
 	case f.tier == change.T4:
-		c.take(f)
+		c.judge(f)
 	case f.tier == change.T2, localTools[name.text], e != nil && (e.role == "tooltask" || e.role == "formatter"):
 		c.lower(change.T2, "builds, tests or checks the project")
 		if e != nil && e.role != "make" && localTools[name.text] {
