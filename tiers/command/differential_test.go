@@ -68,6 +68,12 @@ func generated() []string {
 		"export X=$(@)", "declare X=$(@)", "let X=$(@)1", "time @", "coproc @", "exec @", "command @", "builtin eval '@'", "echo a #b\n@", "echo a \\\n; @", "echo a # b \\\n@", "X=1\recho @", "echo \"$\\\n(@)\"", "echo <(@)",
 		"f() ( @ ); f", "until @; do break; done", "select x in $(@); do break; done", "echo ${X/$(@)/b}", "echo ${X:$(@)}", "test -v 'a[$(@)]'", "printf -v 'a[$(@)]' x", "declare -i n='a[$(@)]'", "[[ 'a[$(@)]' -eq 1 ]]", "X='$(@)'; echo ${X@P}",
 		"source /dev/stdin <<< '@'", ". <(echo @)", "alias q=@; shopt -s expand_aliases\nq", "PS4='$(@)'; set -x; echo", "echo @ | while read x; do $x; done", "x=@; $x", "set -- @; \"$@\"", "a=(@); ${a[0]}", "{@,x}", "echo a |& @",
+		"jobs -x @", "compgen -C @", "compgen -W '$(@)'", "declare -n n='a[$(@)]'; echo $n", "command export X=$(@)", `\export X=$(@)`, "export 'a[$(@)]=1'", "printf -v x '%s' $(@)", "echo ${X[$(@)]}",
+		"trap @ DEBUG; :", "trap '@' ERR; false", "trap '@' RETURN; f() { :; }; f", "for ((i=$(@)0;i<0;i++)); do :; done", "X=([$(@)0]=1)", "exec 3< <(@)", "echo {a,$(@)}", "[[ $(@) =~ x ]]", "[[ -v a[$(@)] ]]",
+		"case $(@) in *) ;; esac", "case x in $(@)) ;; *) ;; esac", "X=$(@) command echo", "coproc N { @; }", "function f { @; }; f", "f() { @; } 2>/dev/null; f", "if ! @; then :; fi", "@ && @ || @", "{ @ & }; wait",
+		"echo <<-EOF\n\t$(@)\n\tEOF", "readarray -C @ -c 1 a <<< x", "read -r \"a[$(@)]\" <<< x", "echo \"${X:=$(@)}\"", "echo $[ $(@)1 ]", "let \"x=$(@)1\"", "((x=$(@)1))", "while ! @; do break; done", "unset 'a[$(@)]'",
+		"hash -p ./x @; @", "enable -n echo; @", "builtin command @", "command builtin eval @", "exec -a x @", "eval \"eval '@'\"", ". /dev/stdin <<< \"@\"", "alias a=@; eval a", "set -- @; $1", "f() { $1; }; f @", "X=@ eval '$X'",
+		"echo ${X//a/$(@)}", "echo ${X:1:$(@)1}", "echo \"a`@`b\"", "echo $'a' $(@)", "test -n \"$(@)\"", "[ \"$(@)\" = a ]", "time -p @", "! ! @", "echo >&$(@)2", "echo {fd}> $(@)x", "shopt -s lastpipe; echo | @", "select i in a; do @; break; done <<< 1",
 		"read x <<< @; $x", "mapfile -C @ -c 1 <<< a", "f() { \"$@\"; }; f @", "unset x[$(@)]",
 	}
 	spellings := []string{"pone", "p''one", `"pone"`, `\pone`, `p\one`, `$'p\x6fne'`, "p\\\none", "$(echo pone)", "p{one,x}", "${Z:-pone}", "po${Z}ne"}
