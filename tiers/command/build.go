@@ -109,6 +109,7 @@ func runPackage(c *invocation) {
 	if destroys(name.text) {
 		c.destroys("runs a package that destroys: " + name.text)
 	}
+	c.unreadStatements()
 	for _, a := range c.operands[1:] {
 		if !strings.ContainsAny(a.text, " /=") && destroys(a.text) {
 			c.destroys("runs a package with a word that destroys: " + a.text)
@@ -206,6 +207,7 @@ func manageVerb(c *invocation) {
 	default:
 		c.unknown("runs a verb of the project's framework: " + verb.text)
 	}
+	c.unreadStatements()
 	for _, a := range c.operands[1:] {
 		if (destroys(a.text) || a.text == "zero") && !strings.ContainsAny(a.text, " /") {
 			c.destroys("has a word that destroys: " + a.text)

@@ -20,7 +20,7 @@ func roles() map[string]func(*invocation) {
 		"verbs": unknownVerb, "remote": remoteVerb, "ssh": runElsewhere, "dockerrun": dockerRun, "dockerexec": dockerExec, "curl": transfer, "api": forgeAPI, "scp": copyRemote,
 		"sql": runSQL, "sqlite": runSQLite, "redis": runRedis, "tmux": typeInto, "date": setDate, "hostname": setName, "runner": projectRunner, "cmakeE": cmakeTool, "crontab": schedule,
 		"sysctl": setKernel, "manage": manageVerb, "mongo": runMongo, "wget": transfer, "busybox": multiCall, "ps": listProcesses, "service": serviceVerb,
-		"ip": networkSetting, "debug": debug, "lines": runLines, "agent": agent, "mount": mountNothing, "tee": teeInto, "code": codeOperand, "atqueue": atQueue, "yq": editYAML, "jq": filterJSON, "declares": declareQuoted, "sampler": sample, "completion": completion, "repack": repack, "protoc": protoc, "compile": compile, "monorepo": runTargets,
+		"ip": networkSetting, "debug": debug, "lines": runLines, "agent": agent, "mount": mountNothing, "tee": teeInto, "code": codeOperand, "atqueue": atQueue, "yq": editYAML, "jq": filterJSON, "workspace": inWorkspace, "declares": declareQuoted, "sampler": sample, "completion": completion, "repack": repack, "protoc": protoc, "compile": compile, "monorepo": runTargets,
 	}
 }
 

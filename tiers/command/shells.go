@@ -282,8 +282,8 @@ func (c *invocation) module(name string, rest []arg) {
 	case name == "json.tool":
 		lower(change.T1, "prints JSON in another form")
 		n := 0
-		for _, a := range rest {
-			if strings.HasPrefix(a.text, "-") {
+		for i, a := range rest {
+			if strings.HasPrefix(a.text, "-") || i > 0 && rest[i-1].text == "--indent" && isNumber(a.text) {
 				continue
 			}
 			n++

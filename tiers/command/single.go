@@ -258,3 +258,27 @@ func packages(c *invocation) {
 		}
 	}
 }
+
+// inWorkspace grades "yarn workspace NAME CMD": the same as the command alone.
+func inWorkspace(c *invocation) {
+	list := c.operands
+	if strings.HasSuffix(c.name, ":workspace") && len(list) > 0 || len(list) > 0 && list[0].text == "foreach" {
+		list = list[1:]
+	}
+	for len(list) > 0 && strings.HasPrefix(list[0].text, "-") {
+		list = list[1:]
+	}
+	c.run(c.sc, append([]arg{literal("yarn")}, list...), c.in)
+}
+
+// unreadStatements refuses a tool that migrates a database where it is given statements, or may lose what is there.
+func (c *invocation) unreadStatements() {
+	for _, a := range c.args {
+		switch {
+		case strings.HasSuffix(a.text, "data-loss"):
+			c.destroys("may lose data: " + a.text)
+		case a.text == "execute":
+			c.hidden("runs statements that nobody has read")
+		}
+	}
+}

@@ -27,6 +27,9 @@ func benign(name, value string) bool {
 		"NODE_ENV", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONUTF8", "NPM_CONFIG_LOGLEVEL", "npm_config_loglevel",
 		"AWS_REGION", "AWS_DEFAULT_REGION", "CARGO_TERM_COLOR", "NODE_NO_WARNINGS", "PYTHONWARNINGS", "RUST_BACKTRACE", "DOCKER_BUILDKIT", "GIT_MERGE_AUTOEDIT":
 		return true
+	case "NODE_OPTIONS":
+		rest, ok := strings.CutPrefix(value, "--max-old-space-size=")
+		return ok && isNumber(rest)
 	case "CC", "CXX":
 		return compilers[value]
 	case "GOFLAGS":
