@@ -273,7 +273,7 @@ func (w *walker) passesOn(sc *scope, s *syntax.Stmt, in source) source {
 			in = source{kind: max(sourceUnknown, worst(r.Word))}
 		}
 	}
-	switch name, _ := plainText(call.Args[0]); name {
+	switch name, _ := plainText(call.Args[0]); programName(name) {
 	case "echo", "printf":
 		if text, ok := echoed(call.Args); ok {
 			return source{sourceText, text}
@@ -314,6 +314,7 @@ func plainDocument(r *syntax.Redirect) (string, bool) {
 func echoed(args []*syntax.Word) (string, bool) {
 	var list []string
 	name, _ := plainText(args[0])
+	name = programName(name)
 	for _, a := range args[1:] {
 		text, ok := plainText(a)
 		if !ok {
