@@ -273,7 +273,7 @@ func pointerWords(c change.FileChange) string {
 	case will && !was:
 		return "adds a submodule"
 	case was && !will:
-		return "takes a submodule out"
+		return "git forgets what the submodule points to"
 	}
 	return "changes what a submodule points to"
 }

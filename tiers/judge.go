@@ -25,7 +25,7 @@ type Result struct {
 // files' and says multi_file of none. Every other set is held to the limits as a whole.
 //
 // Verdict.Reasons lists every reason that applies, in the order of package change, also where the mode lets the set pass
-// all the same. Verdict.Why has one clause for each, none twice, and one more on the mode, the rule or the grant that lets
+// all the same. Verdict.Why has one clause for each, and one more on the mode, the rule or the grant that lets
 // the set pass or stops it. Verdict.SettledBy is the first decisive thing: a key of the configuration such as
 // "auto.max_files" or "mode", "rule:" and the file and line of a rule, "grant:" and the id of a grant, "protect:" and a
 // pattern, or "envelope", "outside_repository", "submodule" or "unclassified" for what is built in.
@@ -274,9 +274,7 @@ func (j judged) settle(p Policy) change.Verdict {
 	for _, r := range orderedReasons() {
 		if clause := clauses(told, r); clause != "" {
 			v.Reasons = append(v.Reasons, r)
-			if !slices.Contains(v.Why, clause) {
-				v.Why = append(v.Why, clause)
-			}
+			v.Why = append(v.Why, clause)
 		}
 	}
 	v.Risk = risk(v)

@@ -44,6 +44,21 @@ func TestCommandsOfAllLayers(t *testing.T) {
 	}
 }
 
+// TestCommandsOfATrustedFile: what a repository says lowers nothing, whoever trusts it.
+func TestCommandsOfATrustedFile(t *testing.T) {
+	data := []byte("[commands]\nT1 = [\"rm\"]\nT2 = [\"curl\"]\nT4 = [\"make deploy\"]\n")
+	c, _, err := Load(Sources{Repository: Source{RepositoryFile, data}, Trusted: []Trusted{{File: RepositoryFile, Data: data}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"curl = T2 .correx.toml:3", "make deploy = T4 .correx.toml:4"}, commandLines(c)); diff != "" {
+		t.Error(diff)
+	}
+	if rest, err := Loosens(Source{}, Source{RepositoryFile, data}); err != nil || len(rest) > 0 {
+		t.Errorf("loosens %+v, %v", rest, err)
+	}
+}
+
 func TestCommandsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"[commands]\nT5 = ['a']":                       `c.toml:2:1: "commands.T5": is not a key of correx; nearest known key: "commands.T1"`,
