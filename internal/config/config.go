@@ -19,6 +19,8 @@ type Config struct {
 	Gate string
 	// Commands give commands a tier; those of the user's own file come first, and may lower one.
 	Commands []tiers.CommandRule
+	// Timeouts says how long requests wait for a person.
+	Timeouts Timeouts
 	// Shadow is how staging areas are made.
 	Shadow Shadow
 	// Grants are the grants of the repository's files, in their order, also those that do not count.
@@ -49,7 +51,7 @@ const defaultMaxUntracked = 64 << 20
 func Default() Config {
 	p := tiers.Default()
 	p.Source = map[string]string{}
-	return Config{Policy: p, RequireTTY: true, Gate: GateAll, Shadow: Shadow{MaxUntracked: defaultMaxUntracked}}
+	return Config{Policy: p, RequireTTY: true, Gate: GateAll, Timeouts: Timeouts{After: defaultAfter}, Shadow: Shadow{MaxUntracked: defaultMaxUntracked}}
 }
 
 // Sources is the layers above what is built in. A Source without Data is a layer that is not there.

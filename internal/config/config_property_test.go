@@ -19,7 +19,7 @@ import (
 // values draws a value for a setting, as a file writes it; most are right.
 func values(k key) *rapid.Generator[string] {
 	right := map[kind][]string{
-		kindString:  {`"deny"`, `"prompt"`, `"auto"`, `"yolo"`, `"all"`, `"agents"`, `""`, `"copy"`, `"/tmp"`},
+		kindString:  {`"deny"`, `"prompt"`, `"auto"`, `"yolo"`, `"all"`, `"agents"`, `""`, `"copy"`, `"/tmp"`, `"pause"`, `"reject"`, `"auto_deny"`, `"30m"`, `"8h"`, `"48h"`},
 		kindBool:    {"true", "false"},
 		kindInteger: {"0", "1", "5", "65536", "10_000_000"},
 		kindStrings: {"[]", `["a"]`, "[\n 'x/**', # y\n 'z',\n]"},
@@ -64,8 +64,15 @@ func looser(a, b Config) string {
 		return "require_tty"
 	case a.Gate == GateAll && b.Gate != GateAll:
 		return "gate"
+	case b.Timeouts.After > a.Timeouts.After:
+		return "timeouts"
 	case !cmp.Equal(a.Shadow, b.Shadow):
 		return "shadow"
+	}
+	for _, tier := range []change.Tier{change.T1, change.T2, change.T3, change.T4} {
+		if b.Timeouts.Tiers[tier].strictness() < a.Timeouts.Tiers[tier].strictness() {
+			return "timeouts of " + string(tier)
+		}
 	}
 	for _, p := range a.Policy.Protect {
 		if !slices.ContainsFunc(b.Policy.Protect, func(q tiers.Protect) bool { return cmp.Equal(p, q, same) }) {

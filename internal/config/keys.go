@@ -44,7 +44,7 @@ const maxPatterns = 1000
 
 // keys returns every setting there is, in the order in which the template shows them.
 func keys() []key {
-	return slices.Concat(policyKeys(), commandKeys(), ownKeys())
+	return slices.Concat(policyKeys(), timeoutKeys(), commandKeys(), ownKeys())
 }
 
 func policyKeys() []key {
@@ -152,7 +152,7 @@ func ownKeys() []key {
 // unsupported returns the settings, and tables of settings, that the documents name and this version does not read.
 func unsupported() []string {
 	return []string{
-		"rule.when", "timeouts", "approve.signing_key", "share", "ledger", "notify", "escalate", "sandbox", "agents",
+		"rule.when", "approve.signing_key", "share", "ledger", "notify", "escalate", "sandbox", "agents",
 	}
 }
 
