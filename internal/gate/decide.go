@@ -172,7 +172,7 @@ func (g *Gate) turnDown(ctx context.Context, id int, t ledger.Type, d change.Dec
 	if _, err := g.Set(id); err != nil {
 		return Result{}, err
 	}
-	err := g.update(ctx, func() ([]ledger.Draft, error) {
+	err := g.decideInTime(ctx, id, func() ([]ledger.Draft, error) {
 		e := g.state.Sets[id]
 		if e.State != change.StatePending {
 			return nil, &StateError{ID: id, State: e.State, By: e.SupersededBy, Want: "no longer waits"}

@@ -67,7 +67,7 @@ type Gate struct {
 // StateDir returns the folder of correx's state in a repository, given its common git directory.
 func StateDir(commonDir string) string { return filepath.Join(commonDir, "correx") }
 
-// Open reads the ledger and puts right what an interrupted landing left. A repository where correx was never used is
+// Open reads the ledger, puts right what an interrupted landing left, and ends requests whose time is over. A repository where correx was never used is
 // opened with an empty ledger; nothing is made on disk. A state folder that others can write to is refused.
 func Open(ctx context.Context, o Options) (*Gate, error) {
 	dir := StateDir(o.Repo.CommonDir())
@@ -101,6 +101,9 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 		return nil, errors.Join(err, g.Close())
 	}
 	if err := g.recover(ctx); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	if err := g.endExpired(ctx); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil

@@ -128,7 +128,7 @@ func (g *Gate) grant(ctx context.Context, id int, y yes) error {
 }
 
 func (g *Gate) recordYes(ctx context.Context, id int, y yes) error {
-	return g.update(ctx, func() ([]ledger.Draft, error) {
+	return g.decideInTime(ctx, id, func() ([]ledger.Draft, error) {
 		e := g.state.Sets[id]
 		want := change.StatePending
 		if y.event == ledger.ApprovalGrantedAuto || e.Origin == change.OriginUndo {

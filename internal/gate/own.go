@@ -67,7 +67,7 @@ func (g *Gate) ApproveOwn(ctx context.Context, files []OwnFile, by Person, messa
 		r.Outcome = change.Ask
 		pre := b.add(ledger.PreflightCompleted, staged, projection.PreflightCompleted{Set: id, Verdict: r.Verdict})
 		req := b.add(ledger.ApprovalRequired, pre, projection.SetEvent{Set: id})
-		pend := b.add(ledger.ApprovalPending, req, projection.SetEvent{Set: id})
+		pend := b.add(ledger.ApprovalPending, req, projection.Pending{Set: id})
 		d := change.Decision{Kind: change.Approved, By: by.actor(), At: g.clock().UTC(), Scope: "all", How: by.How, Digest: change.Digest(changes)}
 		b.add(ledger.ApprovalGranted, pend, projection.Decided{Set: id, Request: pend, Decision: d})
 		return b.drafts, nil

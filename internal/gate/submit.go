@@ -301,7 +301,7 @@ func (b *batch) verdict(id int, cause string, r tiers.Result) {
 	e := b.add(ledger.PreflightCompleted, cause, data)
 	if r.Outcome == change.Ask {
 		e = b.add(ledger.ApprovalRequired, e, projection.SetEvent{Set: id})
-		b.add(ledger.ApprovalPending, e, projection.SetEvent{Set: id})
+		b.add(ledger.ApprovalPending, e, b.gate.request(id, r.Tier))
 	}
 }
 

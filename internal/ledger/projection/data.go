@@ -45,13 +45,14 @@ type FileOutcome struct {
 	Reasons []change.Reason `json:"reasons,omitempty"`
 }
 
-// SetEvent names a set and, where it matters, its digest: ApprovalRequired, ApprovalPending, UndoIssued, CommitBlocked.
+// SetEvent names a set and, where it matters, its digest: ApprovalRequired, UndoIssued, CommitBlocked.
 type SetEvent struct {
 	Set    int    `json:"set"`
 	Digest string `json:"digest,omitempty"`
 }
 
-// Decided carries a decision: ApprovalGranted, ApprovalGrantedAuto, ApprovalReused, ApprovalRejected, ApprovalSkipped.
+// Decided carries a decision: ApprovalGranted, ApprovalGrantedAuto, ApprovalReused, ApprovalRejected, ApprovalSkipped, and
+// ApprovalTimedOut, which nobody took.
 type Decided struct {
 	Set      int             `json:"set"`
 	Request  string          `json:"request,omitempty"`

@@ -71,6 +71,17 @@ func (s *story) put(set change.Set, outcome change.Outcome) {
 	}
 }
 
+// expire gives a set that waits a request that ends, and timeOut ends the set's newest request.
+func (s *story) expire(id int) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	s.add(ledger.ApprovalPending, Pending{Set: id, AskedAt: at, ExpiresAt: at.Add(time.Hour), Then: "reject"})
+}
+
+func (s *story) timeOut(id int) {
+	e := s.fold().Sets[id]
+	s.add(ledger.ApprovalTimedOut, Decided{Set: id, Request: e.Request, Decision: change.Decision{Kind: change.TimedOut, By: "correx", Digest: e.Digest}})
+}
+
 func (s *story) decide(t ledger.Type, id int, by string, only ...change.Path) {
 	d := change.Decision{By: by, Digest: s.digests[id]}
 	s.grants[id] = s.add(t, Decided{Set: id, Decision: d, Only: only})

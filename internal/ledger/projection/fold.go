@@ -32,6 +32,8 @@ func (s *State) fold(e ledger.Event) error {
 		return s.grantLoaded(e)
 	case ledger.GrantRevoked:
 		return s.grantRevoked(e)
+	case ledger.ApprovalTimedOut:
+		return s.timedOut(e)
 	case ledger.ChangeStale:
 		return s.stale(e)
 	case ledger.ChangeSuperseded:
@@ -136,19 +138,6 @@ func (s *State) noted(e ledger.Event) error {
 		return &ContradictionError{e.Seq, e.Type, fmt.Sprintf("there is no set %d", d.Set)}
 	}
 	x.Cause = e.ID
-	return nil
-}
-
-func (s *State) pending(e ledger.Event) error {
-	d, err := decode[SetEvent](e)
-	if err != nil {
-		return err
-	}
-	x, err := s.about(e, d.Set, change.StateStaged)
-	if err != nil {
-		return err
-	}
-	x.State, x.Request = change.StatePending, e.ID
 	return nil
 }
 

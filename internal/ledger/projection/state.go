@@ -37,8 +37,9 @@ type Entry struct {
 	Verdict  change.Verdict
 	Outcomes []FileOutcome
 	Decision *change.Decision
-	// Request is the id of the ApprovalPending event a decision answers.
+	// Request is the id of the ApprovalPending event a decision answers, and Pending what it says.
 	Request string
+	Pending Pending
 	// Cause is the id of the newest event about this set.
 	Cause string
 	// Grant is the id of the event that allowed the set to land.

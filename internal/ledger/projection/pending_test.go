@@ -1,0 +1,57 @@
+package projection
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/internal/ledger"
+)
+
+// TestContradictingRequests: a request ends once, by the event that names it, and only if it does not wait for ever.
+func TestContradictingRequests(t *testing.T) {
+	edit := change1("a", "1", "2")
+	for _, tc := range []struct {
+		name  string
+		story func(s *story)
+		want  string
+	}{
+		{"the end of a request that waits for ever", func(s *story) { s.stage(1, change.Ask, edit); s.timeOut(1) }, "of set 1 did not end"},
+		{"the end of an earlier request", func(s *story) {
+			s.stage(1, change.Ask, edit)
+			s.expire(1)
+			first := s.fold().Sets[1].Request
+			s.expire(1)
+			s.add(ledger.ApprovalTimedOut, Decided{Set: 1, Request: first, Decision: change.Decision{Digest: s.digests[1]}})
+		}, "of set 1 did not end"},
+		{"the end of a request that was answered", func(s *story) {
+			s.stage(1, change.Ask, edit)
+			s.expire(1)
+			s.decide(ledger.ApprovalSkipped, 1, "person:dev")
+			s.timeOut(1)
+		}, "set 1 is skipped"},
+		{"an answer after the end", func(s *story) {
+			s.stage(1, change.Ask, edit)
+			s.expire(1)
+			s.timeOut(1)
+			s.decide(ledger.ApprovalGranted, 1, "person:dev")
+		}, "set 1 is timed_out"},
+		{"a request that ends before it begins", func(s *story) {
+			s.stage(1, change.Ask, edit)
+			s.add(ledger.ApprovalPending, Pending{Set: 1, ExpiresAt: time.Unix(1, 0), AskedAt: time.Unix(1, 0), Then: "reject"})
+		}, "ends before it begins"},
+		{"asking twice for ever", func(s *story) { s.stage(1, change.Ask, edit); s.add(ledger.ApprovalPending, Pending{Set: 1}) }, "set 1 is pending"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newStory(t)
+			s.open("s-1")
+			tc.story(s)
+			var contradiction *ContradictionError
+			if err := New().Fold(s.events); !errors.As(err, &contradiction) || !strings.Contains(err.Error(), tc.want) {
+				t.Fatalf("got %v, want a contradiction with %q", err, tc.want)
+			}
+		})
+	}
+}
