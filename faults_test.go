@@ -406,6 +406,7 @@ func routines() []routine {
 		{name: "submit that lands", fill: kinds, prepare: small, command: inShadow("submit")},
 		{name: "submit each", fill: kinds, prepare: smallEdits, command: inShadow("submit", "--each"), piecewise: true},
 		{name: "reject", fill: kinds, prepare: waiting, command: inRepo("reject", "1", "--reason", "no")},
+		{name: "end of a request", fill: kinds, prepare: then(impatient, waiting), command: inRepo("wait", "1", "--timeout", "1s"), exit: 5},
 		{name: "mode", fill: kinds, prepare: waiting, command: inRepo("mode", "prompt")},
 		{name: "grant for the project", fill: kinds, prepare: then(waiting, ownConfig), command: inRepo("grant", "add", "--scope", "project", "--ops", "edit", "--paths", "edited")},
 		{
@@ -522,6 +523,11 @@ func (s *site) onlyShadow() string {
 func (s *site) sessionName() string {
 	s.t.Helper()
 	return filepath.Base(filepath.Dir(s.onlyShadow()))
+}
+
+// impatient lets requests end at once.
+func impatient(s *site) {
+	s.put(filepath.Join(s.dir, "home", ".config", "correx", "config.toml"), "[approve]\nrequire_tty = false\n[timeouts]\nafter = '1ns'\nT4 = 'reject'\n")
 }
 
 // tearTail leaves half a line at the end of the ledger, as a power cut does.

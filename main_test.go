@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -14,9 +15,21 @@ import (
 // TestMain lets the scripts run the program itself under the name correx.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"correx":  func() { os.Exit(commands.Main(commands.Process())) },
+		"correx":  func() { os.Exit(commands.Main(clocked(commands.Process()))) },
 		"measure": func() { os.Exit(measure()) },
 	})
+}
+
+// clocked sets the clock that a script names: CLOCK is a time, at which it stands still, or how far it is ahead ("31m") or
+// behind ("-1h").
+func clocked(env commands.Env) commands.Env {
+	word := os.Getenv("CLOCK")
+	if at, err := time.Parse(time.RFC3339, word); err == nil {
+		env.Clock = func() time.Time { return at }
+	} else if ahead, err := time.ParseDuration(word); err == nil {
+		env.Clock = func() time.Time { return time.Now().Add(ahead) }
+	}
+	return env
 }
 
 // TestScripts runs the stories in testdata/script. Besides the usual commands there are:
@@ -41,7 +54,7 @@ func TestMain(m *testing.M) {
 //	perm FILE MODE          FILE has exactly these permission bits
 //	state NAME N…           the change sets N are in state NAME
 //
-// In their words $NL is a newline, $TAB a tab and $BAD a byte that is no UTF-8.
+// The variable CLOCK sets the clock of correx (see clocked). In their words $NL is a newline, $TAB a tab and $BAD a byte that is no UTF-8.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{

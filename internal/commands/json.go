@@ -43,6 +43,10 @@ type setJSON struct {
 	Fresh     *bool           `json:"fresh,omitempty"`
 	Error     string          `json:"error,omitempty"`
 	CreatedAt string          `json:"created_at"`
+	// ExpiresAt is when the set stops waiting and ends as timed_out, and OnTimeout by which setting; both are missing where it
+	// waits for ever, or not at all.
+	ExpiresAt string `json:"expires_at,omitempty"`
+	OnTimeout string `json:"on_timeout,omitempty"`
 }
 
 type fileJSON struct {
@@ -176,6 +180,9 @@ func setOf(e *projection.Entry) setJSON {
 		Risk: e.Verdict.Risk, Verdict: e.Verdict.Outcome, Reasons: e.Verdict.Reasons, Why: e.Verdict.Why,
 		SettledBy: e.Verdict.SettledBy, Message: e.Message, Parent: e.Parent, Reverts: e.Reverts, UndoneBy: e.UndoneBy,
 		By: e.SupersededBy, Digest: e.Digest, Files: []fileJSON{}, CreatedAt: timeJSON(e.CreatedAt),
+	}
+	if at, ok := e.Expires(); ok {
+		s.ExpiresAt, s.OnTimeout = timeJSON(at), e.Pending.Then
 	}
 	if s.Reasons == nil {
 		s.Reasons = []change.Reason{}

@@ -73,7 +73,7 @@ func logEvents(c call, s *site, id int) (*reply, error) {
 				writeJSON(w, eventOf(e))
 				continue
 			}
-			fmt.Fprintf(w, "%6d  %s  %-20s %s%s\n", e.Seq, e.At.Local().Format("2006-01-02 15:04:05"), e.Type, visible(e.Actor), hitWords(e))
+			fmt.Fprintf(w, "%6d  %s  %-20s %s%s\n", e.Seq, e.At.Local().Format("2006-01-02 15:04:05"), e.Type, visible(e.Actor), hitWords(e)+eventNote(e))
 		}
 	}
 	// Lines of JSON are written here and not as one document.

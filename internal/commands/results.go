@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/internal/config"
 	"github.com/correx/correx/internal/gate"
 	"github.com/correx/correx/internal/ledger/projection"
 	"github.com/correx/correx/internal/review"
@@ -43,9 +44,12 @@ func resultLines(w io.Writer, r gate.Result) {
 		fmt.Fprintf(w, "  why: %s\n", visible(why(e)))
 		if e.Origin == change.OriginCommit {
 			fmt.Fprintf(w, "  person: correx approve %d\n", e.ID)
-			return
+		} else {
+			fmt.Fprintf(w, "  person: correx approve %d    agent: correx wait %d, meanwhile go on with other files\n", e.ID, e.ID)
 		}
-		fmt.Fprintf(w, "  person: correx approve %d    agent: correx wait %d, meanwhile go on with other files\n", e.ID, e.ID)
+		if at, ok := e.Expires(); ok {
+			fmt.Fprintf(w, "  waits until %s\n", at.Local().Format("2006-01-02 15:04:05"))
+		}
 	case change.StateApproved:
 		if e.Origin != change.OriginCommit {
 			fmt.Fprintf(w, "  approved, not landed; to land it: correx approve %d\n", e.ID)
@@ -54,6 +58,8 @@ func resultLines(w io.Writer, r gate.Result) {
 		fmt.Fprintf(w, "  why: %s\n", visible(why(e)))
 	case change.StateRejected, change.StateSkipped, change.StateUndone:
 		answerLines(w, e, true)
+	case change.StateTimedOut:
+		timedOutLines(w, e)
 	case change.StateStale:
 		for _, p := range e.Stale {
 			path, _ := review.EscapePath(p.Path)
@@ -72,6 +78,18 @@ func grantLine(w io.Writer, e *projection.Entry) {
 	if len(e.GrantHits) > 0 {
 		fmt.Fprintf(w, "  let in by grant %s\n", visible(strings.Join(e.GrantHits, ", ")))
 	}
+}
+
+// timedOutLines says that nobody answered, which is no person's no.
+func timedOutLines(w io.Writer, e *projection.Entry) {
+	if e.Decision != nil {
+		fmt.Fprintf(w, "  reason: %s\n", visible(e.Decision.Reason))
+	}
+	if e.Pending.Then == string(config.ExpiryDeny) {
+		fmt.Fprintln(w, "  no person said no, and none said yes; agent: go on without it, and submit it again only if a person asks for it")
+		return
+	}
+	fmt.Fprintln(w, "  no person said no; submitting the same bytes again asks again")
 }
 
 // answerLines gives a person's answer as an answer, not as a failure.

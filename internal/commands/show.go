@@ -93,7 +93,7 @@ func renderCard(ctx context.Context, c call, s *site, v view) (card, error) {
 	e := v.Entry
 	in := review.CardInput{
 		ID: e.ID, State: stateWord(e), Verdict: e.Verdict, Files: e.Files, Agent: e.Agent, Session: e.Session,
-		Message: e.Message, Age: c.env.Clock().Sub(e.CreatedAt), Fresh: s.Fresh(ctx, e), Origin: e.Origin,
+		Message: e.Message, Age: c.env.Clock().Sub(e.CreatedAt), Expires: expiryWords(e, c.env.Clock()), Fresh: s.Fresh(ctx, e), Origin: e.Origin,
 		Width: c.env.width(), Decision: e.Decision, History: history(s, e),
 		Reasons: reasonsOf(e), Worktree: e.Worktree,
 		Diff: func(w io.Writer) error { return s.writePatch(w, e) },
@@ -171,7 +171,7 @@ func reasonsOf(e *projection.Entry) [][]change.Reason {
 func history(s *site, e *projection.Entry) []review.Earlier {
 	var list []review.Earlier
 	for _, old := range s.State().Ordered(s.Worktree()) {
-		if old.ID >= e.ID || old.Decision == nil || old.Decision.By == "correx" || !sharesPath(old, e) {
+		if old.ID >= e.ID || old.Decision == nil || old.Decision.Kind == change.Approved && old.Decision.By == "correx" || !sharesPath(old, e) {
 			continue
 		}
 		list = append(list, review.Earlier{ID: old.ID, State: stateWord(old), Reason: old.Decision.Reason})

@@ -64,6 +64,9 @@ func runStatus(ctx context.Context, c call) (*reply, error) {
 			if !fresh[e.ID] {
 				fmt.Fprintln(w, "  no longer fresh: a file it is based on has changed since")
 			}
+			if words := expiryWords(e, now); words != "" {
+				fmt.Fprintf(w, "  expires: %s\n", words)
+			}
 			if hint := decideHint(e, fresh[e.ID]); hint != "" {
 				fmt.Fprintf(w, "  person: %s\n", hint)
 			}

@@ -38,6 +38,8 @@ type CardInput struct {
 	Message                  string
 	// Age is how long ago the set was submitted.
 	Age time.Duration
+	// Expires says until when the set waits, in words; "" for ever.
+	Expires string
 	// History lists earlier tries, oldest first.
 	History []Earlier
 
@@ -145,6 +147,7 @@ func (c *card) head() {
 	c.history()
 	c.fileList()
 	c.fresh()
+	c.expires()
 	c.decision()
 	c.approved()
 	if c.in.Diff != nil {
@@ -418,6 +421,13 @@ func (c *card) fresh() {
 	c.row("pins", "STALE: "+strings.Join(paths, ", ")+" changed since"+checked+"; nothing can land from here")
 }
 
+// expires says until when a yes is one.
+func (c *card) expires() {
+	if text, _ := Escape(c.in.Expires); text != "" {
+		c.row("expires", text)
+	}
+}
+
 func (c *card) decision() {
 	d := c.in.Decision
 	if d == nil {
@@ -425,6 +435,9 @@ func (c *card) decision() {
 	}
 	by, _ := Escape(d.By)
 	text := fmt.Sprintf("%s by %s", d.Kind, by)
+	if d.Kind == change.TimedOut {
+		text = "timed out, by nobody"
+	}
 	if part, _ := Escape(c.in.Part); part != "" {
 		text += ": " + part
 	}
