@@ -18,7 +18,8 @@ type Step struct {
 	Says string
 	// Result is what it comes to, whatever else was found: "ask" or "deny" for what holds, "allow" or "auto" for what lets
 	// pass, "overruled" for a rule or a limit that a rule has the last word over, "no match" for a rule that does not hold,
-	// "inside" for a limit that is kept, "not decisive" for a mode that settled nothing.
+	// "not now" for one that would at another time, "inside" for a limit that is kept, "not decisive" for a mode that
+	// settled nothing.
 	Result string
 	// Settled is set for the one step that settled the verdict.
 	Settled bool
@@ -27,6 +28,7 @@ type Step struct {
 // The results of a step besides the actions of rules.
 const (
 	resultNone      = "no match"
+	resultRests     = "not now"
 	resultOverruled = "overruled"
 	resultInside    = "inside"
 	resultIdle      = "not decisive"
@@ -53,7 +55,7 @@ func Explain(f Facts, p Policy) (Result, []Step) {
 	e.findings(told, change.Auto)
 	e.limits(told)
 	for i, s := range e.steps {
-		if s.Name == r.SettledBy && s.Result != resultNone && s.Result != resultOverruled {
+		if s.Name == r.SettledBy && s.Result != resultNone && s.Result != resultRests && s.Result != resultOverruled {
 			e.steps[i].Settled = true
 			break
 		}
@@ -108,13 +110,18 @@ func ruleResults(f Facts, p Policy) []string {
 		results[i] = resultNone
 	}
 	for _, file := range f.Files {
-		ruled := underRules(file, p)
+		ruled := underRules(file, p.at(f.Now))
 		for _, i := range ruled.held {
 			switch action := p.Rules[i].known(); {
 			case action == ActionDeny, ruled.settles(i, p):
 				results[i] = string(action)
 			case results[i] == resultNone:
 				results[i] = resultOverruled
+			}
+		}
+		for i, r := range p.Rules {
+			if r.rests(f.Now) && r.holds(file, spellEnds(file), p.Protect) {
+				results[i] = resultRests
 			}
 		}
 	}
@@ -200,5 +207,9 @@ func (r Rule) String() string {
 	if len(ops) > 0 {
 		what = strings.Join(ops, ", ")
 	}
-	return fmt.Sprintf("%s %s of %s", r.Action, what, strings.Join(paths, ", "))
+	at := ""
+	if when := r.When.String(); when != "" {
+		at = fmt.Sprintf(" at %q", when)
+	}
+	return fmt.Sprintf("%s %s of %s%s", r.Action, what, strings.Join(paths, ", "), at)
 }

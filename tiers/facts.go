@@ -53,6 +53,8 @@ type Facts struct {
 	Used Usage
 	// Enforced is how far the session is confined: "full", "tree", "partial" or "none". Anything else counts as none.
 	Enforced string
+	// Now is when it is judged, for rules that hold at times.
+	Now Moment
 }
 
 // The limits that hold where no configuration says otherwise.

@@ -36,6 +36,7 @@ func Judge(f Facts, p Policy) Result {
 
 // judge is Judge, with what was found about the whole set.
 func judge(f Facts, p Policy) (Result, judged) {
+	p = p.at(f.Now)
 	r := Result{Files: make([]change.Verdict, len(f.Files))}
 	confined := confinement(f, p)
 	// What counts without grants, and with them.

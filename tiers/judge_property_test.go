@@ -58,6 +58,7 @@ func anyFacts() *rapid.Generator[Facts] {
 			Origin:   rapid.SampledFrom([]change.Origin{change.OriginShadow, change.OriginCommit, change.OriginAgent, change.OriginUndo, ""}).Draw(t, "origin"),
 			Used:     Usage{Files: rapid.IntRange(-1, 25).Draw(t, "used files"), Bytes: rapid.Int64().Draw(t, "used bytes")},
 			Enforced: rapid.SampledFrom([]string{"full", "tree", "partial", "none", ""}).Draw(t, "enforced"),
+			Now:      anyMoment().Draw(t, "now"),
 		}
 	})
 }

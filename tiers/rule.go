@@ -29,6 +29,8 @@ type Rule struct {
 	// Ops are the operations; none stands for all of them.
 	Ops    []change.Op
 	Action Action
+	// When is the times at which the rule holds.
+	When When
 	// Source says where it is written, as "file:line".
 	Source string
 	// Layer tells the files apart that rules come from: the last word of one does not silence that of another.

@@ -169,6 +169,7 @@ func anyRule() *rapid.Generator[Rule] {
 				change.OpCreate, change.OpEdit, change.OpDelete, change.OpRename, change.OpCopy, change.OpSymlink,
 			}), 0, 2).Draw(t, "ops"),
 			Action: rapid.SampledFrom([]Action{ActionAllow, ActionAsk, ActionDeny}).Draw(t, "action"),
+			When:   anyWhen().Draw(t, "times"),
 			Source: fmt.Sprintf("c.toml:%d", rapid.IntRange(1, 99).Draw(t, "line")),
 		}
 	})

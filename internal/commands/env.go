@@ -13,7 +13,9 @@ import (
 	"os/signal"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -49,8 +51,28 @@ func Process() Env {
 	}
 	return Env{
 		Args: os.Args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Dir: dir,
-		Executable: exe, Clock: time.Now, Rand: rand.Reader, Pid: os.Getpid(),
+		Executable: exe, Clock: systemClock(), Rand: rand.Reader, Pid: os.Getpid(),
 	}
+}
+
+// systemClock tells the time in the machine's own zone. TZ is not asked: whoever starts correx sets it, and could have a rule
+// that holds at times hold at others.
+func systemClock() func() time.Time {
+	zone := sync.OnceValue(func() *time.Location {
+		if runtime.GOOS == "windows" {
+			return time.Local // the system's, whatever TZ says
+		}
+		data, err := os.ReadFile("/etc/localtime")
+		if err != nil {
+			return time.UTC
+		}
+		local, err := time.LoadLocationFromTZData("Local", data)
+		if err != nil {
+			return time.UTC
+		}
+		return local
+	})
+	return func() time.Time { return time.Now().In(zone()) }
 }
 
 // Main runs the command that env.Args name and returns the exit code. Interrupts end the command's context; what it had

@@ -152,7 +152,7 @@ func ownKeys() []key {
 // unsupported returns the settings, and tables of settings, that the documents name and this version does not read.
 func unsupported() []string {
 	return []string{
-		"rule.when", "approve.signing_key", "share", "ledger", "notify", "escalate", "sandbox", "agents",
+		"approve.signing_key", "share", "ledger", "notify", "escalate", "sandbox", "agents",
 	}
 }
 

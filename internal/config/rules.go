@@ -26,6 +26,7 @@ func ruleKeys() []key {
 		{name: "rule.paths", kind: kindStrings, check: func(v any) error { return some(v, checkPatterns(v)) }},
 		{name: "rule.ops", kind: kindStrings, check: func(v any) error { return some(v, checkOps(v)) }},
 		{name: "rule.action", kind: kindString, check: oneOf(string(tiers.ActionAllow), string(tiers.ActionAsk), string(tiers.ActionDeny))},
+		{name: "rule.when", kind: kindString, check: func(v any) error { _, err := tiers.ParseWhen(v.(string)); return err }},
 	}
 }
 
@@ -84,6 +85,12 @@ func (l *layer) finishRules() error {
 				return e.at.wrong(l.file, err.Error())
 			}
 			e.rule.Paths = append(e.rule.Paths, p)
+		}
+		if when, ok := e.fields["rule.when"]; ok {
+			var err error
+			if e.rule.When, err = tiers.ParseWhen(when.value.(string)); err != nil {
+				return e.at.wrong(l.file, err.Error())
+			}
 		}
 		if ops, ok := e.fields["rule.ops"]; ok {
 			for _, op := range texts(ops.value) {

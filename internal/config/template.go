@@ -52,7 +52,9 @@ const ruleTemplate = `
 #   paths = ["docs/", "*.md"]
 #   ops = ["delete", "rename"]
 #   action = "ask"
-# Ops: create edit overwrite delete rename copy chmod symlink retype; without ops a rule is about all of them.
+#   when = "mon-fri 22:00-06:00, sat-sun"
+# Ops: create edit overwrite delete rename copy chmod symlink retype; without ops a rule is about all of them,
+# and without when it holds at all times.
 `
 
 // grantTemplate explains grants.

@@ -176,6 +176,12 @@ func (g *Gate) inMode(p tiers.Policy) tiers.Policy {
 	return p
 }
 
+// moment is what the clock on the wall shows.
+func (g *Gate) moment() tiers.Moment {
+	now := g.clock()
+	return tiers.MomentAt(int(now.Weekday()+6)%7, now.Hour(), now.Minute())
+}
+
 func (g *Gate) worktree() string { return g.repo.WorktreeID() }
 
 func (g *Gate) worktreeDir() string {

@@ -16,8 +16,8 @@ import (
 // errAsksNow is returned by a landing that was let in by itself and is not any more: the set waits, or is denied.
 var errAsksNow = errors.New("is no longer let in by itself")
 
-// moment is now, as grants know it.
-func (g *Gate) moment() string { return g.clock().UTC().Format(projection.MomentFormat) }
+// stamp is now, as grants know it.
+func (g *Gate) stamp() string { return g.clock().UTC().Format(projection.MomentFormat) }
 
 // policyFor returns the policy for what a session proposes, with the grants in the order in which they are looked at. With
 // ses nil, or closed, only the project's are.
@@ -56,7 +56,7 @@ func (g *Gate) forPolicy(h grants.Grant, source string) tiers.Grant {
 		}
 		t.Paths = append(t.Paths, p)
 	}
-	if h.Expired(g.moment()) {
+	if h.Expired(g.stamp()) {
 		t.Void = "expired"
 	}
 	return t
@@ -70,7 +70,7 @@ func (g *Gate) projectGrants(trusting bool) []tiers.Grant {
 		if trusting {
 			t.Void = ""
 		}
-		if t.Void == "" && (grants.Grant{Expires: c.Expires}).Expired(g.moment()) {
+		if t.Void == "" && (grants.Grant{Expires: c.Expires}).Expired(g.stamp()) {
 			t.Void = "expired"
 		}
 		list = append(list, t)
@@ -260,7 +260,7 @@ func (g *Gate) NarrowestGrant(ctx context.Context, e *projection.Entry, files []
 	if ses := g.state.Sessions[e.Session]; ses != nil {
 		enforced = ses.Enforced
 	}
-	r := tiers.Judge(tiers.Facts{Files: facts, Origin: change.OriginShadow, Enforced: enforced}, p)
+	r := tiers.Judge(tiers.Facts{Files: facts, Origin: change.OriginShadow, Enforced: enforced, Now: g.moment()}, p)
 	if r.Outcome != change.Auto {
 		return o, &GrantError{Why: fmt.Sprintf("no grant would let this change pass, as %s", whyWords(r.Verdict))}
 	}

@@ -249,7 +249,7 @@ func (g *Gate) units(session string) []*projection.Entry {
 
 // judge asks policy about files, with what this worktree's sessions have used of the budget.
 func (g *Gate) judge(facts []tiers.FileFacts, ses *projection.Session) tiers.Result {
-	f := tiers.Facts{Files: facts, Origin: change.OriginShadow, Enforced: "none"}
+	f := tiers.Facts{Files: facts, Origin: change.OriginShadow, Enforced: "none", Now: g.moment()}
 	if ses != nil {
 		files, bytes := g.state.Used(g.worktree(), ses.Session)
 		f.Used = tiers.Usage{Files: files + ses.UsedFiles, Bytes: bytes + ses.UsedBytes}
