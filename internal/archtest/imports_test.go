@@ -23,7 +23,7 @@ func rooms() map[string]room {
 	base := []string{change, durable}
 	everything := []string{
 		change, durable, textdiff, "tiers", "tiers/command", "grants", "undo", "preflight", "shadow", "hooks", "hooks/agent", "internal/apply", "internal/config",
-		"internal/gate", "internal/ledger", "internal/ledger/projection", "internal/repo", "internal/review", "internal/sandbox",
+		"internal/escalate", "internal/gate", "internal/ledger", "internal/ledger/projection", "internal/repo", "internal/review", "internal/sandbox",
 	}
 	return map[string]room{
 		"":                 {[]string{"internal/commands"}, "main hands the world to internal/commands and exits"},
@@ -42,13 +42,14 @@ func rooms() map[string]room {
 			[]string{change, "internal/ledger", "grants"},
 			"a view is a pure function of entries",
 		},
-		"shadow":           {base, whyEdge},
-		"hooks":            {base, whyEdge},
-		"hooks/agent":      {append([]string{"hooks"}, base...), whyEdge},
-		"internal/repo":    {base, whyEdge},
-		"internal/config":  {append([]string{"tiers"}, base...), whyEdge},
-		"internal/review":  {append([]string{textdiff}, base...), whyEdge},
-		"internal/sandbox": {base, whyEdge},
+		"shadow":            {base, whyEdge},
+		"hooks":             {base, whyEdge},
+		"hooks/agent":       {append([]string{"hooks"}, base...), whyEdge},
+		"internal/repo":     {base, whyEdge},
+		"internal/config":   {append([]string{"tiers"}, base...), whyEdge},
+		"internal/review":   {append([]string{textdiff}, base...), whyEdge},
+		"internal/sandbox":  {base, whyEdge},
+		"internal/escalate": {nil, whyEdge},
 		"internal/gate": {
 			append([]string{"internal/apply", "undo", "preflight", "grants", "tiers", "tiers/command", "internal/ledger", "internal/ledger/projection", textdiff, "shadow", "internal/repo", "internal/config"}, base...),
 			"the gate orders the steps and knows neither who asks nor how it is shown",
