@@ -25,6 +25,8 @@ type Config struct {
 	Shadow Shadow
 	// Grants are the grants of the repository's files, in their order, also those that do not count.
 	Grants []Grant
+	// Escalate is the program that may raise verdicts, an absolute path, and its arguments; empty for none.
+	Escalate []string
 }
 
 // Shadow is the settings of staging areas.

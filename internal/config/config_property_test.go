@@ -22,6 +22,7 @@ func values(k key) *rapid.Generator[string] {
 		kindString:  {`"deny"`, `"prompt"`, `"auto"`, `"yolo"`, `"all"`, `"agents"`, `""`, `"copy"`, `"/tmp"`, `"pause"`, `"reject"`, `"auto_deny"`, `"30m"`, `"8h"`, `"48h"`},
 		kindBool:    {"true", "false"},
 		kindInteger: {"0", "1", "5", "65536", "10_000_000"},
+		kindCommand: {"[]", `"/bin/x"`, `["/bin/x", "y"]`},
 		kindStrings: {"[]", `["a"]`, "[\n 'x/**', # y\n 'z',\n]"},
 	}
 	return rapid.OneOf(
@@ -66,6 +67,8 @@ func looser(a, b Config) string {
 		return "gate"
 	case b.Timeouts.After > a.Timeouts.After:
 		return "timeouts"
+	case !cmp.Equal(a.Escalate, b.Escalate):
+		return "escalate"
 	case !cmp.Equal(a.Shadow, b.Shadow):
 		return "shadow"
 	}

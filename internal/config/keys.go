@@ -37,6 +37,7 @@ const (
 	kindBool    kind = "boolean"
 	kindInteger kind = "integer"
 	kindStrings kind = "array of strings"
+	kindCommand kind = "string or array of strings"
 )
 
 // maxPatterns is how many patterns a layer may list. Every path is compared with each of them.
@@ -146,13 +147,19 @@ func ownKeys() []key {
 			check: within(math.MaxInt64),
 			set:   func(c *Config, v entry) { c.Shadow.MaxUntracked = v.value.(int64) },
 		},
+		{
+			name: "escalate.command", kind: kindCommand, own: true, def: `[]`,
+			doc:   "A program, as an absolute path, and its arguments, which sees each submission and may only make it ask or deny it.",
+			check: checkProgram,
+			set:   func(c *Config, v entry) { c.Escalate = words(v.value) },
+		},
 	}
 }
 
 // unsupported returns the settings, and tables of settings, that the documents name and this version does not read.
 func unsupported() []string {
 	return []string{
-		"approve.signing_key", "share", "ledger", "notify", "escalate", "sandbox", "agents",
+		"approve.signing_key", "share", "ledger", "notify", "sandbox", "agents",
 	}
 }
 
@@ -217,6 +224,33 @@ func texts(value any) []string {
 		all = append(all, v.(string))
 	}
 	return all
+}
+
+// words returns the program and arguments of a checked value of kindCommand.
+func words(value any) []string {
+	if s, ok := value.(string); ok {
+		return []string{s}
+	}
+	return texts(value)
+}
+
+// maxWords is how many arguments a program may get.
+const maxWords = 64
+
+func checkProgram(value any) error {
+	list := words(value)
+	if len(list) > maxWords {
+		return fmt.Errorf("has %d words, at most %d are allowed", len(list), maxWords)
+	}
+	for i, w := range list {
+		if strings.ContainsRune(w, 0) {
+			return &itemError{i, fmt.Errorf("%q holds a NUL, which no argument can", w)}
+		}
+	}
+	if len(list) > 0 && !filepath.IsAbs(list[0]) {
+		return &itemError{0, fmt.Errorf("expected the absolute path of a program, found %q", list[0])}
+	}
+	return nil
 }
 
 // itemError is what is wrong with one element of an array.

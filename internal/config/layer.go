@@ -144,7 +144,7 @@ func check(file string, tree map[string]any, found []located) (layer, error) {
 
 // checkEntry says what is wrong with a setting, and where.
 func checkEntry(k key, e entry, f located) error {
-	if is, should := kindOf(e.value), k.kind; is != should && (is != "array" || should != kindStrings) {
+	if is, should := kindOf(e.value), k.kind; !fits(is, should) {
 		return f.wrong(e.file, fmt.Sprintf("expected %s, found %s", article(should), article(is)))
 	}
 	err := checkValue(k, e)
@@ -156,6 +156,17 @@ func checkEntry(k key, e entry, f located) error {
 		f.at = f.items[item.index]
 	}
 	return f.wrong(e.file, err.Error())
+}
+
+// fits reports whether a value of one kind can be one of another.
+func fits(is, should kind) bool {
+	switch should {
+	case kindStrings:
+		return is == "array"
+	case kindCommand:
+		return is == "array" || is == kindString
+	}
+	return is == should
 }
 
 func checkValue(k key, e entry) error {
