@@ -404,6 +404,7 @@ func routines() []routine {
 		{name: "redo", fill: kinds, prepare: then(waiting, does(0, "approve", "1"), does(0, "undo", "1")), command: inRepo("redo")},
 		{name: "submit that waits", fill: kinds, prepare: everyOp, command: inShadow("submit"), exit: 3},
 		{name: "submit that lands", fill: kinds, prepare: small, command: inShadow("submit")},
+		{name: "submit that a program raises", fill: kinds, prepare: then(wary, small), command: inShadow("submit"), exit: 3},
 		{name: "submit each", fill: kinds, prepare: smallEdits, command: inShadow("submit", "--each"), piecewise: true},
 		{name: "reject", fill: kinds, prepare: waiting, command: inRepo("reject", "1", "--reason", "no")},
 		{name: "end of a request", fill: kinds, prepare: then(impatient, waiting), command: inRepo("wait", "1", "--timeout", "1s"), exit: 5},
@@ -528,6 +529,16 @@ func (s *site) sessionName() string {
 // impatient lets requests end at once.
 func impatient(s *site) {
 	s.put(filepath.Join(s.dir, "home", ".config", "correx", "config.toml"), "[approve]\nrequire_tty = false\n[timeouts]\nafter = '1ns'\nT4 = 'reject'\n")
+}
+
+// wary has a program raise all that is submitted.
+func wary(s *site) {
+	s.put(filepath.Join(s.dir, "home", ".config", "correx", "config.toml"),
+		`[approve]
+require_tty = false
+[escalate]
+command = ['/bin/sh', '-c', 'echo {\"verdict\":\"ask\"}']
+`)
 }
 
 // tearTail leaves half a line at the end of the ledger, as a power cut does.

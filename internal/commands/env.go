@@ -156,6 +156,19 @@ func (e Env) own() []string {
 	return []string{e.Executable, filepath.Dir(conf), trust}
 }
 
+// programEnviron is the environment of a program of the user's that correx starts. Nothing of an agent's environment reaches
+// it but the home folder, by which the user's configuration was found.
+func (e Env) programEnviron() []string {
+	list := []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "USER=" + e.person()}
+	if runtime.GOOS == "windows" {
+		list = []string{"PATH=" + filepath.Join(e.get("SYSTEMROOT"), "System32"), "SYSTEMROOT=" + e.get("SYSTEMROOT"), "USERNAME=" + e.person()}
+	}
+	if home, err := e.home(); err == nil {
+		list = append(list, "HOME="+home)
+	}
+	return list
+}
+
 // person returns the account's name.
 func (e Env) person() string {
 	if e.User != "" {

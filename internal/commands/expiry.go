@@ -44,6 +44,11 @@ func eventNote(e ledger.Event) string {
 		if json.Unmarshal(e.Data, &d) == nil && !d.ExpiresAt.IsZero() {
 			return fmt.Sprintf("  until %s, then %s", d.ExpiresAt.Local().Format("2006-01-02 15:04:05"), visible(d.Then))
 		}
+	case ledger.ApprovalEscalated:
+		var d projection.Escalated
+		if json.Unmarshal(e.Data, &d) == nil {
+			return fmt.Sprintf("  %s to %s: %s", visible(string(d.From)), visible(string(d.To)), visible(d.Reason))
+		}
 	case ledger.ApprovalTimedOut:
 		var d projection.Decided
 		if json.Unmarshal(e.Data, &d) == nil {

@@ -42,11 +42,20 @@ type setJSON struct {
 	Stale     []staleJSON     `json:"stale,omitempty"`
 	Fresh     *bool           `json:"fresh,omitempty"`
 	Error     string          `json:"error,omitempty"`
-	CreatedAt string          `json:"created_at"`
+	// Escalated is how the user's own program raised the verdict.
+	Escalated *escalatedJSON `json:"escalated,omitempty"`
+	CreatedAt string         `json:"created_at"`
 	// ExpiresAt is when the set stops waiting and ends as timed_out, and OnTimeout by which setting; both are missing where it
 	// waits for ever, or not at all.
 	ExpiresAt string `json:"expires_at,omitempty"`
 	OnTimeout string `json:"on_timeout,omitempty"`
+}
+
+type escalatedJSON struct {
+	From   change.Outcome `json:"from"`
+	To     change.Outcome `json:"to"`
+	Reason string         `json:"reason"`
+	Failed bool           `json:"failed,omitempty"`
 }
 
 type fileJSON struct {
@@ -180,6 +189,9 @@ func setOf(e *projection.Entry) setJSON {
 		Risk: e.Verdict.Risk, Verdict: e.Verdict.Outcome, Reasons: e.Verdict.Reasons, Why: e.Verdict.Why,
 		SettledBy: e.Verdict.SettledBy, Message: e.Message, Parent: e.Parent, Reverts: e.Reverts, UndoneBy: e.UndoneBy,
 		By: e.SupersededBy, Digest: e.Digest, Files: []fileJSON{}, CreatedAt: timeJSON(e.CreatedAt),
+	}
+	if x := e.Escalated; x != nil {
+		s.Escalated = &escalatedJSON{From: x.From, To: x.To, Reason: x.Reason, Failed: x.Failed}
 	}
 	if at, ok := e.Expires(); ok {
 		s.ExpiresAt, s.OnTimeout = timeJSON(at), e.Pending.Then

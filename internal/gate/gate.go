@@ -41,6 +41,8 @@ type Options struct {
 	Rand  io.Reader
 	// Holder names this process in locks.
 	Holder string
+	// Escalator may raise the verdict on what is submitted; nil for none.
+	Escalator Escalator
 }
 
 // Gate is correx at work in one worktree of a repository.
@@ -54,6 +56,8 @@ type Gate struct {
 	holder string
 	// unchanged is Options.Unchanged.
 	unchanged func() (bool, error)
+
+	escalator Escalator
 
 	tree   *durable.Root
 	log    *ledger.Log
@@ -75,7 +79,7 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 		return nil, err
 	}
 	g := &Gate{
-		repo: o.Repo, config: o.Config, home: o.ShadowHome, clock: o.Clock, rand: o.Rand, holder: o.Holder,
+		repo: o.Repo, config: o.Config, home: o.ShadowHome, clock: o.Clock, rand: o.Rand, holder: o.Holder, escalator: o.Escalator,
 		state: projection.New(), store: undo.OpenStore(filepath.Join(dir, "store")),
 	}
 	if g.unchanged = o.Unchanged; g.unchanged == nil {

@@ -135,25 +135,45 @@ func (s *staging) again(id int) {
 // read and what is written.
 func (g *Gate) stage(ctx context.Context, o SubmitOptions, seen *observed) (staging, error) {
 	var made staging
-	err := g.update(ctx, func() ([]ledger.Draft, error) {
+	said, err := g.consult(ctx, o, seen)
+	if err != nil {
+		return made, err
+	}
+	err = g.update(ctx, func() ([]ledger.Draft, error) {
 		made = staging{}
-		ses := g.state.Sessions[o.Session]
-		p, err := makePlan(planInput{
-			changes: seen.changes, units: g.units(o.Session), scope: o.Paths, each: o.Each, moved: seen.moved,
-			outcome: func(e *projection.Entry) change.Outcome { return g.judge(seen.factsOf(e.Files), ses).Outcome },
-			granted: func(e *projection.Entry) bool {
-				// The rest of a set waits for its own answer.
-				return e.Parent == 0 && len(g.judge(seen.factsOf(e.Files), ses).Grants) > 0
-			},
-		})
+		b := g.newBatch(o)
+		b.raises = said
+		p, err := makePlan(g.planInput(o, seen, func(e *projection.Entry) tiers.Result {
+			r := g.judge(seen.factsOf(e.Files), b.session)
+			said.raise(&r, e.Files)
+			return r
+		}))
 		if err != nil {
 			return nil, err
 		}
-		b := &batch{gate: g, session: ses, actor: actorOf(ses), message: o.Message, origin: change.OriginShadow, next: g.state.Last}
 		g.draft(b, p, seen, &made)
 		return b.drafts, nil
 	})
 	return made, err
+}
+
+// planInput is what a submission is planned from, with judged for what policy says now of an earlier set.
+func (g *Gate) planInput(o SubmitOptions, seen *observed, judged func(*projection.Entry) tiers.Result) planInput {
+	return planInput{
+		changes: seen.changes, units: g.units(o.Session), scope: o.Paths, each: o.Each, moved: seen.moved,
+		outcome: func(e *projection.Entry) change.Outcome { return judged(e).Outcome },
+		granted: func(e *projection.Entry) bool {
+			// The rest of a set waits for its own answer.
+			r := judged(e)
+			return e.Parent == 0 && r.Outcome == change.Auto && len(r.Grants) > 0
+		},
+	}
+}
+
+// newBatch begins the events of a submission.
+func (g *Gate) newBatch(o SubmitOptions) *batch {
+	ses := g.state.Sessions[o.Session]
+	return &batch{gate: g, session: ses, actor: actorOf(ses), message: o.Message, origin: change.OriginShadow, next: g.state.Last}
 }
 
 // draft turns a plan into events, in causal order, and notes which set goes where.
@@ -214,6 +234,10 @@ func (g *Gate) draftVerdict(b *batch, id int, prop proposal, seen *observed) boo
 	if prop.rest && r.Outcome == change.Auto {
 		r.Outcome, r.SettledBy = change.Ask, "rest of a waiting set"
 	}
+	from := r.Outcome
+	if up := b.raises.raise(&r, prop.files); up.to != from {
+		b.escalated(id, from, up)
+	}
 	b.verdict(id, b.cause, r)
 	if r.Outcome == change.Auto {
 		b.spend(prop.files)
@@ -266,6 +290,8 @@ type batch struct {
 	message string
 	origin  change.Origin
 	next    int
+	// raises is what the user's program said of the sets.
+	raises raises
 	// cause is the event that staged the set which is judged next.
 	cause  string
 	drafts []ledger.Draft
@@ -281,15 +307,25 @@ func (b *batch) add(t ledger.Type, cause string, data any) string {
 // stage appends ChangeStaged for a new set and returns the set's number and the event's id.
 func (b *batch) stage(p proposal) (int, string) {
 	b.next++
-	set := change.Set{
-		ID: b.next, Worktree: b.gate.worktree(), Origin: b.origin, Message: b.message, Parent: p.parent,
-		Files: p.files, Digest: change.Digest(p.files), CreatedAt: b.gate.clock().UTC(),
-	}
+	set := b.describe(p)
+	set.ID = b.next
 	cause := ""
 	if b.session != nil {
-		set.Session, set.Agent, set.Stage, cause = b.session.Session, b.session.Agent, b.session.Stage, b.session.Event
+		cause = b.session.Event
 	}
 	return set.ID, b.add(ledger.ChangeStaged, cause, projection.ChangeStaged{Set: set})
+}
+
+// describe returns the set that a proposal becomes, without its number.
+func (b *batch) describe(p proposal) change.Set {
+	set := change.Set{
+		Worktree: b.gate.worktree(), Origin: b.origin, Message: b.message, Parent: p.parent,
+		Files: p.files, Digest: change.Digest(p.files), CreatedAt: b.gate.clock().UTC(),
+	}
+	if b.session != nil {
+		set.Session, set.Agent, set.Stage = b.session.Session, b.session.Agent, b.session.Stage
+	}
+	return set
 }
 
 // verdict appends the verdict on a staged set and, where it asks, the request.

@@ -20,6 +20,23 @@ func (r *Repo) WorktreeExists(id string) bool {
 	return err == nil
 }
 
+// Folders are the places that belong to the repository as far as they can be told: its git directory, and the folder of each
+// worktree.
+func (r *Repo) Folders() []string {
+	list := []string{r.Root(), r.commonDir, r.gitDir}
+	if filepath.Base(r.commonDir) == ".git" {
+		list = append(list, filepath.Dir(r.commonDir))
+	}
+	top := filepath.Join(r.commonDir, "worktrees")
+	links, _ := os.ReadDir(top) // without the folder there are none
+	for _, link := range links {
+		if text, err := os.ReadFile(filepath.Join(top, link.Name(), "gitdir")); err == nil {
+			list = append(list, filepath.Dir(strings.TrimSpace(string(text))))
+		}
+	}
+	return list
+}
+
 // OwnIndex reports whether what is staged is read from the worktree's own index. For a partial commit, and for one of all
 // that changed, git hands its hooks a temporary one.
 func (r *Repo) OwnIndex() bool { return r.index == "" || r.index == filepath.Join(r.gitDir, "index") }

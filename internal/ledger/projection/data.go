@@ -39,6 +39,16 @@ type PreflightCompleted struct {
 	Files   []FileOutcome  `json:"files,omitempty"`
 }
 
+// Escalated says that the user's own program raised the verdict on a staged set, which comes after it: from auto to ask, or
+// from either to deny. Failed says that the program gave no answer.
+type Escalated struct {
+	Set    int            `json:"set"`
+	From   change.Outcome `json:"from"`
+	To     change.Outcome `json:"to"`
+	Reason string         `json:"reason"`
+	Failed bool           `json:"failed,omitempty"`
+}
+
 // FileOutcome is the verdict on one file of a set by itself.
 type FileOutcome struct {
 	Outcome change.Outcome  `json:"outcome"`

@@ -71,6 +71,18 @@ func (s *story) put(set change.Set, outcome change.Outcome) {
 	}
 }
 
+// escalate stages a set whose verdict the user's program raised.
+func (s *story) escalate(id int, to change.Outcome, files ...change.FileChange) {
+	set := change.Set{ID: id, Session: "s-1", Worktree: "main", Origin: change.OriginShadow, Files: files, Digest: change.Digest(files)}
+	s.digests[id], s.steps[id] = set.Digest, set.Steps()
+	s.add(ledger.ChangeStaged, ChangeStaged{Set: set})
+	s.add(ledger.ApprovalEscalated, Escalated{Set: id, From: change.Auto, To: to, Reason: "look"})
+	s.add(ledger.PreflightCompleted, PreflightCompleted{Set: id, Verdict: change.Verdict{Outcome: to}})
+	if to == change.Ask {
+		s.add(ledger.ApprovalPending, Pending{Set: id})
+	}
+}
+
 // expire gives a set that waits a request that ends, and timeOut ends the set's newest request.
 func (s *story) expire(id int) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

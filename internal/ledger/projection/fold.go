@@ -18,6 +18,8 @@ func (s *State) fold(e ledger.Event) error {
 		return s.staged(e)
 	case ledger.PreflightCompleted:
 		return s.preflighted(e)
+	case ledger.ApprovalEscalated:
+		return s.escalated(e)
 	case ledger.ApprovalRequired, ledger.UndoIssued, ledger.CommitBlocked:
 		return s.noted(e)
 	case ledger.ApprovalPending:
@@ -124,6 +126,22 @@ func (s *State) preflighted(e ledger.Event) error {
 	if d.Verdict.Outcome == change.Deny {
 		x.State = change.StateDenied
 	}
+	return nil
+}
+
+func (s *State) escalated(e ledger.Event) error {
+	d, err := decode[Escalated](e)
+	if err != nil {
+		return err
+	}
+	x, err := s.about(e, d.Set, change.StateStaged)
+	if err != nil {
+		return err
+	}
+	if raises := d.From == change.Auto && d.To == change.Ask || d.From != change.Deny && d.To == change.Deny; !raises {
+		return &ContradictionError{e.Seq, e.Type, fmt.Sprintf("the verdict on set %d is raised from %q to %q", d.Set, d.From, d.To)}
+	}
+	x.Escalated = &d
 	return nil
 }
 

@@ -35,7 +35,7 @@ func someStory(t *rapid.T, tb testing.TB) *story {
 		path := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "path")
 		f := change1(path, rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "from"), "3")
 		by := rapid.SampledFrom([]string{"correx", "person:dev"}).Draw(t, "by")
-		switch what := rapid.IntRange(0, 9).Draw(t, "event"); {
+		switch what := rapid.IntRange(0, 10).Draw(t, "event"); {
 		case what == 0:
 			s.stage(next, rapid.SampledFrom([]change.Outcome{change.Ask, change.Deny}).Draw(t, "outcome"), f, change1("z", "1", "2"))
 			next++
@@ -53,6 +53,9 @@ func someStory(t *rapid.T, tb testing.TB) *story {
 			s.add(ledger.ChangeSuperseded, Superseded{Set: one(waiting), By: next - 1})
 		case what == 5 && len(waiting) > 0:
 			s.add(ledger.ChangeStale, Stale{Set: one(waiting), Paths: []StalePath{{Path: "z"}}})
+		case what == 10:
+			s.escalate(next, rapid.SampledFrom([]change.Outcome{change.Ask, change.Deny}).Draw(t, "to"), f, change1("z", "1", "2"))
+			next++
 		case what == 9 && len(waiting) > 0:
 			id := one(waiting)
 			s.expire(id)
@@ -96,7 +99,7 @@ func TestFoldInPieces(t *testing.T) {
 func TestFoldNeverPanics(t *testing.T) {
 	types := []ledger.Type{
 		ledger.SessionOpened, ledger.SessionClosed, ledger.ChangeStaged, ledger.PreflightCompleted, ledger.ApprovalRequired,
-		ledger.ApprovalPending, ledger.ApprovalGranted, ledger.ApprovalGrantedAuto, ledger.ApprovalRejected, ledger.ApprovalSkipped, ledger.ApprovalTimedOut,
+		ledger.ApprovalPending, ledger.ApprovalGranted, ledger.ApprovalGrantedAuto, ledger.ApprovalRejected, ledger.ApprovalSkipped, ledger.ApprovalTimedOut, ledger.ApprovalEscalated,
 		ledger.ChangeApplied, ledger.ChangeStale, ledger.ChangeSuperseded, ledger.UndoIssued, ledger.UndoApplied, ledger.UndoRefused,
 		ledger.LandingReverted, ledger.ApprovalModeChanged, ledger.CommitBlocked, ledger.LedgerRepaired,
 	}

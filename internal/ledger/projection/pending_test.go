@@ -10,7 +10,8 @@ import (
 	"github.com/correx/correx/internal/ledger"
 )
 
-// TestContradictingRequests: a request ends once, by the event that names it, and only if it does not wait for ever.
+// TestContradictingRequests: a request ends once, by the event that names it, and only if it does not wait for ever; a verdict
+// is raised before it is given.
 func TestContradictingRequests(t *testing.T) {
 	edit := change1("a", "1", "2")
 	for _, tc := range []struct {
@@ -42,6 +43,14 @@ func TestContradictingRequests(t *testing.T) {
 			s.stage(1, change.Ask, edit)
 			s.add(ledger.ApprovalPending, Pending{Set: 1, ExpiresAt: time.Unix(1, 0), AskedAt: time.Unix(1, 0), Then: "reject"})
 		}, "ends before it begins"},
+		{"a verdict that is lowered", func(s *story) {
+			s.stage(1, change.Auto, edit)
+			s.add(ledger.ApprovalEscalated, Escalated{Set: 1, From: change.Ask, To: change.Auto})
+		}, `raised from "ask" to "auto"`},
+		{"a verdict raised after it was asked about", func(s *story) {
+			s.stage(1, change.Ask, edit)
+			s.add(ledger.ApprovalEscalated, Escalated{Set: 1, From: change.Ask, To: change.Deny})
+		}, "set 1 is pending"},
 		{"asking twice for ever", func(s *story) { s.stage(1, change.Ask, edit); s.add(ledger.ApprovalPending, Pending{Set: 1}) }, "set 1 is pending"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -36,7 +36,9 @@ type Entry struct {
 	State    change.State
 	Verdict  change.Verdict
 	Outcomes []FileOutcome
-	Decision *change.Decision
+	// Escalated is how the user's program raised the verdict, or nil.
+	Escalated *Escalated
+	Decision  *change.Decision
 	// Request is the id of the ApprovalPending event a decision answers, and Pending what it says.
 	Request string
 	Pending Pending
