@@ -31,11 +31,16 @@ func (a *application) explainCommand() *cli.Command {
 			"--batch reads a JSON object a line, {\"command\":…,\"root\":…,\"cwd\":…,\"home\":…} (only command is required),\n" +
 			"and answers an object a line. A line that is no such object is answered with an error, and the exit status is 2.\n" +
 			"Runs and writes nothing.\n\n" +
+			"--since with --config judges the change sets since then anew, as if FILE were all the configuration there is, and says\n" +
+			"which would have passed, asked or been denied instead. It reads the ledger alone: what was known of each set then, and\n" +
+			"the budget as it would have been used.\n\n" +
 			"   correx explain --op delete src/main.go\n   correx explain 12\n   correx explain -- 'git status && rm -rf build'\n" +
-			"   correx explain --batch < commands.jsonl\n\n" +
+			"   correx explain --batch < commands.jsonl\n   correx explain --since 30d --config stricter.toml\n\n" +
 			exitHelp(codeDone, codeFailed, codeUsage, codeCorrupt),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "op", Usage: "judge `OP`: create, edit, overwrite, delete or chmod"},
+			&cli.StringFlag{Name: "since", Usage: "judge what was submitted in the last `DUR` anew: 12h, 30d"},
+			&cli.StringFlag{Name: "config", Usage: "the `FILE` of settings to judge it by"},
 			&cli.BoolFlag{Name: "batch", Usage: "grade the commands on standard input, a JSON object a line"},
 		},
 	}, runExplain)
@@ -47,6 +52,8 @@ func runExplain(ctx context.Context, c call) (*reply, error) {
 		return nil, &gate.UsageError{Problem: "--op goes with a path", Hint: "correx explain --help"}
 	}
 	switch {
+	case c.IsSet("since") || c.IsSet("config"):
+		return explainWhatIf(ctx, c)
 	case c.Bool("batch") && c.NArg() > 0:
 		return nil, &gate.UsageError{Problem: "--batch takes its commands from standard input", Hint: "correx explain --batch < commands.jsonl"}
 	case c.Bool("batch"):

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"slices"
+
 	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/tiers"
 )
@@ -99,6 +101,19 @@ func Load(in Sources) (Config, []Notice, error) {
 		c.Policy.Untrusted = &trusting.Policy
 	}
 	return c, notices, nil
+}
+
+// LoadOne makes a Config of one file as if it were the only one: all that it may say as the user's own counts, and the
+// grants that it may hold as a repository's that is trusted.
+func LoadOne(source Source) (Config, []Notice, error) {
+	c, notices, err := Load(Sources{User: source})
+	if err != nil {
+		return c, nil, err
+	}
+	trusted, _, err := Load(Sources{Repository: source, Trusted: []Trusted{{File: RepositoryFile, Data: source.Data}}})
+	c.Grants = trusted.Grants
+	notices = slices.DeleteFunc(notices, func(n Notice) bool { return n.Key == tableGrant })
+	return c, notices, err
 }
 
 // load is Load, with every file trusted if all is set. Loose says that a file would loosen if it were.

@@ -23,6 +23,16 @@ func ReadUser(path string) (Source, error) {
 	return read(path, path, os.Stat, 0)
 }
 
+// ReadPolicy reads a file of settings that a person wants to try, which messages call name. It must be there, and be a
+// regular file and no symlink; else the error is an *Error.
+func ReadPolicy(name, path string) (Source, error) {
+	s, err := read(name, path, os.Lstat, noFollow)
+	if err == nil && s.Data == nil {
+		err = &Error{File: name, Problem: "is not there"}
+	}
+	return s, err
+}
+
 // ReadRepository reads the two files at the root of a repository, neither through a symlink. What is there but no regular
 // file, or cannot be read, is an *Error: to go on without it could be to go on with less.
 func ReadRepository(root string) (repository, local Source, err error) {

@@ -47,8 +47,8 @@ func (g *Gate) consult(ctx context.Context, o SubmitOptions, seen *observed) (ra
 		if _, known := said[change.Digest(files)]; !known && r.Outcome != change.Deny {
 			said[change.Digest(files)] = g.ask(soon, b.describe(proposal{files: files}), r.Verdict)
 		}
-		said.raise(&r, files)
-		return r
+		said.raise(&r.Result, files)
+		return r.Result
 	}
 	p, err := makePlan(g.planInput(o, seen, func(e *projection.Entry) tiers.Result { return judged(e.Files) }))
 	if err != nil {

@@ -96,7 +96,7 @@ func (g *Gate) explain(ctx context.Context, files []change.FileChange, origin ch
 	if err != nil {
 		return Explanation{}, err
 	}
-	f := tiers.Facts{Files: facts, Origin: origin, Enforced: "none", Now: g.moment()}
+	f := tiers.Facts{Files: facts, Origin: origin, Enforced: "none", Now: momentOf(g.clock())}
 	p := g.policy()
 	if origin == change.OriginShadow {
 		n, bytes := g.state.Used(g.worktree(), "")

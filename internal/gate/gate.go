@@ -153,24 +153,27 @@ func (g *Gate) Set(id int) (*projection.Entry, error) {
 // repository's files ask for.
 func (g *Gate) Mode() change.Mode { return g.policy().Mode }
 
-func (g *Gate) policy() tiers.Policy {
-	p := g.inMode(g.config.Policy)
+func (g *Gate) policy() tiers.Policy { return policyOf(g.config, g.state.Mode) }
+
+// policyOf is the policy of a configuration where a person has set the mode, or none ("").
+func policyOf(c config.Config, mode change.Mode) tiers.Policy {
+	p := inMode(c, c.Policy, mode)
 	if p.Untrusted != nil {
-		trusting := g.inMode(*p.Untrusted)
+		trusting := inMode(c, *p.Untrusted, mode)
 		p.Untrusted = &trusting
 	}
 	return p
 }
 
 // inMode returns p with the mode that a person set, if one did.
-func (g *Gate) inMode(p tiers.Policy) tiers.Policy {
-	if g.state.Mode == "" {
+func inMode(c config.Config, p tiers.Policy, mode change.Mode) tiers.Policy {
+	if mode == "" {
 		return p
 	}
 	source := "set by correx mode"
-	p.Mode = g.state.Mode
-	if floor := g.config.Floor; floor != "" && floor.StricterThan(p.Mode) {
-		p.Mode, source = floor, g.config.FloorSource
+	p.Mode = mode
+	if floor := c.Floor; floor != "" && floor.StricterThan(p.Mode) {
+		p.Mode, source = floor, c.FloorSource
 	}
 	p.Source = maps.Clone(p.Source)
 	if p.Source == nil {
@@ -178,12 +181,6 @@ func (g *Gate) inMode(p tiers.Policy) tiers.Policy {
 	}
 	p.Source["mode"] = source
 	return p
-}
-
-// moment is what the clock on the wall shows.
-func (g *Gate) moment() tiers.Moment {
-	now := g.clock()
-	return tiers.MomentAt(int(now.Weekday()+6)%7, now.Hour(), now.Minute())
 }
 
 func (g *Gate) worktree() string { return g.repo.WorktreeID() }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/correx/correx/grants"
 	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/internal/config"
 	"github.com/correx/correx/internal/ledger"
 	"github.com/correx/correx/internal/ledger/projection"
 	"github.com/correx/correx/tiers"
@@ -16,37 +18,38 @@ import (
 // errAsksNow is returned by a landing that was let in by itself and is not any more: the set waits, or is denied.
 var errAsksNow = errors.New("is no longer let in by itself")
 
-// stamp is now, as grants know it.
-func (g *Gate) stamp() string { return g.clock().UTC().Format(projection.MomentFormat) }
+// stamp writes a moment as grants know it.
+func stamp(t time.Time) string { return t.UTC().Format(projection.MomentFormat) }
 
 // policyFor returns the policy for what a session proposes, with the grants in the order in which they are looked at. With
 // ses nil, or closed, only the project's are.
 func (g *Gate) policyFor(ses *projection.Session) tiers.Policy {
 	p := g.policy()
-	own := g.heldFor(ses)
-	p.Grants = append(slices.Clone(own), g.projectGrants(false)...)
+	now := stamp(g.clock())
+	own := heldFor(g.state, ses, now)
+	p.Grants = append(slices.Clone(own), projectGrants(g.config, false, now)...)
 	if p.Untrusted != nil {
-		p.Untrusted.Grants = append(slices.Clone(own), g.projectGrants(true)...)
+		p.Untrusted.Grants = append(slices.Clone(own), projectGrants(g.config, true, now)...)
 	}
 	return p
 }
 
 // heldFor returns the grants of a session and of the stage it is in.
-func (g *Gate) heldFor(ses *projection.Session) []tiers.Grant {
+func heldFor(s *projection.State, ses *projection.Session, now string) []tiers.Grant {
 	if ses == nil || ses.Closed {
 		return nil
 	}
 	var list []tiers.Grant
-	for _, h := range g.state.Grants.Standing() {
+	for _, h := range s.Grants.Standing() {
 		if h.Session == ses.Session {
-			list = append(list, g.forPolicy(h.Grant, h.Event))
+			list = append(list, forPolicy(h.Grant, h.Event, now))
 		}
 	}
 	return list
 }
 
 // forPolicy returns a grant as policy looks at it. One whose patterns cannot be read covers nothing.
-func (g *Gate) forPolicy(h grants.Grant, source string) tiers.Grant {
+func forPolicy(h grants.Grant, source, now string) tiers.Grant {
 	t := tiers.Grant{ID: h.ID, Scope: string(h.Scope), Ops: h.Ops, Exact: h.Exact, Source: source}
 	for _, text := range h.Paths {
 		p, err := tiers.ParsePattern(text)
@@ -56,21 +59,21 @@ func (g *Gate) forPolicy(h grants.Grant, source string) tiers.Grant {
 		}
 		t.Paths = append(t.Paths, p)
 	}
-	if h.Expired(g.stamp()) {
+	if h.Expired(now) {
 		t.Void = "expired"
 	}
 	return t
 }
 
 // projectGrants returns the grants of the repository's files; with trusting also those of files that are not trusted.
-func (g *Gate) projectGrants(trusting bool) []tiers.Grant {
+func projectGrants(conf config.Config, trusting bool, now string) []tiers.Grant {
 	var list []tiers.Grant
-	for _, c := range g.config.Grants {
+	for _, c := range conf.Grants {
 		t := c.Grant
 		if trusting {
 			t.Void = ""
 		}
-		if t.Void == "" && (grants.Grant{Expires: c.Expires}).Expired(g.stamp()) {
+		if t.Void == "" && (grants.Grant{Expires: c.Expires}).Expired(now) {
 			t.Void = "expired"
 		}
 		list = append(list, t)
@@ -255,12 +258,12 @@ func (g *Gate) NarrowestGrant(ctx context.Context, e *projection.Entry, files []
 	}
 	p := g.policy()
 	p.Untrusted = nil
-	p.Grants = []tiers.Grant{g.forPolicy(grants.Grant{Scope: o.Scope, Ops: o.Ops, Paths: o.Paths, Exact: o.Exact}, "")}
+	p.Grants = []tiers.Grant{forPolicy(grants.Grant{Scope: o.Scope, Ops: o.Ops, Paths: o.Paths, Exact: o.Exact}, "", stamp(g.clock()))}
 	enforced := "none"
 	if ses := g.state.Sessions[e.Session]; ses != nil {
 		enforced = ses.Enforced
 	}
-	r := tiers.Judge(tiers.Facts{Files: facts, Origin: change.OriginShadow, Enforced: enforced, Now: g.moment()}, p)
+	r := tiers.Judge(tiers.Facts{Files: facts, Origin: change.OriginShadow, Enforced: enforced, Now: momentOf(g.clock())}, p)
 	if r.Outcome != change.Auto {
 		return o, &GrantError{Why: fmt.Sprintf("no grant would let this change pass, as %s", whyWords(r.Verdict))}
 	}
@@ -282,10 +285,10 @@ func (g *Gate) Grants() []GrantView {
 	var list []GrantView
 	for _, h := range g.state.Grants.Standing() {
 		if ses := g.state.Sessions[h.Session]; ses != nil && ses.Worktree == g.worktree() {
-			list = append(list, GrantView{Held: h, Source: h.Event, Void: g.forPolicy(h.Grant, "").Void})
+			list = append(list, GrantView{Held: h, Source: h.Event, Void: forPolicy(h.Grant, "", stamp(g.clock())).Void})
 		}
 	}
-	for _, t := range g.projectGrants(false) {
+	for _, t := range projectGrants(g.config, false, stamp(g.clock())) {
 		stored, file, _ := g.storedGrant(t.ID)
 		h, known := g.state.Grants.Get(t.ID)
 		if !known {

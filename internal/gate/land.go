@@ -238,9 +238,7 @@ func (g *Gate) close(ctx context.Context, e *projection.Entry, rest []change.Fil
 		if len(rest) > 0 {
 			id, staged := b.stage(proposal{files: rest, parent: e.ID})
 			r := g.judge((&observed{}).factsOf(rest), b.session)
-			if r.Outcome == change.Auto {
-				r.Outcome, r.SettledBy = change.Ask, "rest of a partly approved set"
-			}
+			r.wait("rest of a partly approved set")
 			b.verdict(id, staged, r)
 		}
 		return b.drafts, nil

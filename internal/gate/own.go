@@ -65,7 +65,7 @@ func (g *Gate) ApproveOwn(ctx context.Context, files []OwnFile, by Person, messa
 		}
 		r := g.judgeCommitted(facts)
 		r.Outcome = change.Ask
-		pre := b.add(ledger.PreflightCompleted, staged, projection.PreflightCompleted{Set: id, Verdict: r.Verdict})
+		pre := b.add(ledger.PreflightCompleted, staged, projection.PreflightCompleted{Set: id, Verdict: r.Verdict, Facts: &projection.Facts{Own: true}})
 		req := b.add(ledger.ApprovalRequired, pre, projection.SetEvent{Set: id})
 		pend := b.add(ledger.ApprovalPending, req, projection.Pending{Set: id})
 		d := change.Decision{Kind: change.Approved, By: by.actor(), At: g.clock().UTC(), Scope: "all", How: by.How, Digest: change.Digest(changes)}

@@ -182,7 +182,7 @@ func (g *Gate) stageRevert(ctx context.Context, e *projection.Entry, files []cha
 			Files: files, Digest: change.Digest(files), CreatedAt: g.clock().UTC(),
 		}
 		staged := b.add(ledger.ChangeStaged, e.Cause, projection.ChangeStaged{Set: set})
-		r := tiers.Judge(tiers.Facts{Files: (&observed{}).factsOf(files), Origin: change.OriginUndo, Enforced: "none", Now: g.moment()}, g.policy())
+		r := tiers.Judge(tiers.Facts{Files: (&observed{}).factsOf(files), Origin: change.OriginUndo, Enforced: "none", Now: momentOf(g.clock())}, g.policy())
 		b.add(ledger.PreflightCompleted, staged, projection.PreflightCompleted{Set: id, Verdict: r.Verdict})
 		for _, old := range g.state.Ordered(e.Worktree) {
 			if old.Reverts == e.ID && (old.State == change.StateStaged || old.State == change.StateApproved) {

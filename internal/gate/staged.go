@@ -244,8 +244,8 @@ func ofAnother(e *projection.Entry, path change.Path, r change.Reason) bool {
 }
 
 // judgeCommitted is the verdict on staged files, each by itself.
-func (g *Gate) judgeCommitted(facts []tiers.FileFacts) tiers.Result {
-	return tiers.Judge(tiers.Facts{Files: facts, Origin: change.OriginCommit, Enforced: "none", Now: g.moment()}, g.policy())
+func (g *Gate) judgeCommitted(facts []tiers.FileFacts) judgement {
+	return g.judgeFacts(tiers.Facts{Files: facts, Origin: change.OriginCommit, Enforced: "none"}, g.policy())
 }
 
 // stagedFacts are the facts of a file that is in the tree already: what it would do to the tree is done, and HEAD keeps

@@ -145,8 +145,8 @@ func (g *Gate) stage(ctx context.Context, o SubmitOptions, seen *observed) (stag
 		b.raises = said
 		p, err := makePlan(g.planInput(o, seen, func(e *projection.Entry) tiers.Result {
 			r := g.judge(seen.factsOf(e.Files), b.session)
-			said.raise(&r, e.Files)
-			return r
+			said.raise(&r.Result, e.Files)
+			return r.Result
 		}))
 		if err != nil {
 			return nil, err
@@ -231,11 +231,11 @@ func (g *Gate) draftVerdict(b *batch, id int, prop proposal, seen *observed) boo
 		return false
 	}
 	r := g.judge(seen.factsOf(prop.files), b.session)
-	if prop.rest && r.Outcome == change.Auto {
-		r.Outcome, r.SettledBy = change.Ask, "rest of a waiting set"
+	if prop.rest {
+		r.wait("rest of a waiting set")
 	}
 	from := r.Outcome
-	if up := b.raises.raise(&r, prop.files); up.to != from {
+	if up := b.raises.raise(&r.Result, prop.files); up.to != from {
 		b.escalated(id, from, up)
 	}
 	b.verdict(id, b.cause, r)
@@ -272,14 +272,14 @@ func (g *Gate) units(session string) []*projection.Entry {
 }
 
 // judge asks policy about files, with what this worktree's sessions have used of the budget.
-func (g *Gate) judge(facts []tiers.FileFacts, ses *projection.Session) tiers.Result {
-	f := tiers.Facts{Files: facts, Origin: change.OriginShadow, Enforced: "none", Now: g.moment()}
+func (g *Gate) judge(facts []tiers.FileFacts, ses *projection.Session) judgement {
+	f := tiers.Facts{Files: facts, Origin: change.OriginShadow, Enforced: "none"}
 	if ses != nil {
 		files, bytes := g.state.Used(g.worktree(), ses.Session)
 		f.Used = tiers.Usage{Files: files + ses.UsedFiles, Bytes: bytes + ses.UsedBytes}
 		f.Enforced = ses.Enforced
 	}
-	return tiers.Judge(f, g.policyFor(ses))
+	return g.judgeFacts(f, g.policyFor(ses))
 }
 
 // batch collects the events of one append, each naming the one that caused it.
@@ -329,8 +329,8 @@ func (b *batch) describe(p proposal) change.Set {
 }
 
 // verdict appends the verdict on a staged set and, where it asks, the request.
-func (b *batch) verdict(id int, cause string, r tiers.Result) {
-	data := projection.PreflightCompleted{Set: id, Verdict: r.Verdict}
+func (b *batch) verdict(id int, cause string, r judgement) {
+	data := projection.PreflightCompleted{Set: id, Verdict: r.Verdict, Facts: r.facts}
 	for _, f := range r.Files {
 		data.Files = append(data.Files, projection.FileOutcome{Outcome: f.Outcome, Reasons: f.Reasons})
 	}

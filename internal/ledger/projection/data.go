@@ -37,6 +37,8 @@ type PreflightCompleted struct {
 	Set     int            `json:"set"`
 	Verdict change.Verdict `json:"verdict"`
 	Files   []FileOutcome  `json:"files,omitempty"`
+	// Facts is what the verdict was made from; nil for a set that takes another back, and in ledgers of earlier versions.
+	Facts *Facts `json:"facts,omitempty"`
 }
 
 // Escalated says that the user's own program raised the verdict on a staged set, which comes after it: from auto to ask, or
