@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/internal/ledger"
 )
@@ -63,4 +65,34 @@ func TestContradictingRequests(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRequestsEnd: whatever the clock says, a request has ended, or ends within twice the time it was given, or was made by a
+// clock that was ahead; by a clock that was right it ends in its time.
+func TestRequestsEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		asked := time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "asked"), 0)
+		given := time.Duration(rapid.Int64Range(1, int64(10*365*24*time.Hour)).Draw(t, "given"))
+		now := asked.Add(time.Duration(rapid.Int64Range(-1<<62, 1<<62).Draw(t, "passed")))
+		e := &Entry{State: change.StatePending, Pending: Pending{AskedAt: asked, ExpiresAt: asked.Add(given), Then: "reject"}}
+		left := e.Pending.ExpiresAt.Sub(now)
+		switch {
+		case e.Expired(now) && e.AskedAhead(now):
+			t.Fatal("over, and made anew")
+		case !e.Expired(now) && !e.AskedAhead(now) && (left <= 0 || left > 2*given):
+			t.Fatalf("goes on for %s of %s", left, given)
+		case !now.Before(asked) && e.AskedAhead(now):
+			t.Fatal("made anew, and no clock was ahead")
+		case e.Expired(now) != (now.Sub(asked) >= given):
+			t.Fatalf("after %s of %s: over %t", now.Sub(asked), given, e.Expired(now))
+		}
+		for _, s := range []change.State{change.StateStaged, change.StateApproved, change.StateApplied, change.StateTimedOut, change.StateSuperseded} {
+			if e.State = s; e.Expired(now) || e.AskedAhead(now) {
+				t.Fatalf("%s, and ends", s)
+			}
+		}
+		if e = (&Entry{State: change.StatePending}); e.Expired(now) || e.AskedAhead(now) {
+			t.Fatal("waits for ever, and ends")
+		}
+	})
 }
