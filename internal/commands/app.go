@@ -143,7 +143,7 @@ func jsonFlag() cli.Flag {
 // print writes a reply.
 func (a *application) print(r *reply, asJSON bool) {
 	for _, n := range r.notices {
-		fmt.Fprintf(a.env.Stderr, "correx: %s\n", n)
+		fmt.Fprintf(a.env.Stderr, "correx: %s\n", visible(n))
 	}
 	if asJSON {
 		if r.json != nil {

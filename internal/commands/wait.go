@@ -11,7 +11,7 @@ import (
 func (a *application) waitCommand() *cli.Command {
 	return a.define(&cli.Command{
 		Name: "wait", Category: groupAgents, ArgsUsage: "ID…", Usage: "wait until change sets are decided",
-		Description: "Answers with what was decided: landed (0; of a part the rest waits under its\nown number), rejected or skipped (4), not allowed (5), superseded or stale (6), nobody in time (124).\n\n" +
+		Description: "Answers with what was decided: landed (0; of a part the rest waits under its\nown number), rejected or skipped (4), not allowed or timed out (5), superseded or stale (6); nobody yet, when --timeout is over (124).\n\n" +
 			"   correx wait 12\n   correx wait 12 13 --timeout 30m --json\n\n" +
 			exitHelp(codeDone, codeFailed, codeUsage, codeRejected, codeNotAllowed, codeStale, codeCorrupt, codeTimeout, codeInterrupted),
 		Flags: []cli.Flag{&cli.DurationFlag{Name: "timeout", Usage: "give up after `DUR`, with exit 124"}},
