@@ -15,11 +15,11 @@ func expiryWords(e *projection.Entry, now time.Time) string {
 	if !ok {
 		return ""
 	}
-	left := "its time is over"
-	if d := at.Sub(now); d > 0 {
-		left = "in " + until(d)
+	when, then := at.Local().Format("2006-01-02 15:04:05"), visible(e.Pending.Then)
+	if e.Expired(now) {
+		return fmt.Sprintf("%s, that is over: it ends as timed out (%s) once the ledger can be written", when, then)
 	}
-	return fmt.Sprintf("%s, %s: then it ends as timed out (%s)", at.Local().Format("2006-01-02 15:04:05"), left, visible(e.Pending.Then))
+	return fmt.Sprintf("%s, in %s: then it ends as timed out (%s)", when, until(at.Sub(now)), then)
 }
 
 // until writes how long it is until something happens, rounded up.
