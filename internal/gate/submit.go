@@ -163,9 +163,9 @@ func (g *Gate) planInput(o SubmitOptions, seen *observed, judged func(*projectio
 		changes: seen.changes, units: g.units(o.Session), scope: o.Paths, each: o.Each, moved: seen.moved,
 		outcome: func(e *projection.Entry) change.Outcome { return judged(e).Outcome },
 		granted: func(e *projection.Entry) bool {
-			// The rest of a set waits for its own answer.
-			r := judged(e)
-			return e.Parent == 0 && r.Outcome == change.Auto && len(r.Grants) > 0
+			// The rest of a set waits for its own answer. What no grant covers is judged no further: nobody is asked about it.
+			ses := g.state.Sessions[o.Session]
+			return e.Parent == 0 && len(g.judge(seen.factsOf(e.Files), ses).Grants) > 0 && judged(e).Outcome == change.Auto
 		},
 	}
 }
