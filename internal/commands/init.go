@@ -64,7 +64,8 @@ func runInit(ctx context.Context, c call) (*reply, error) {
 	}
 	own := ownHooks(s, o, before)
 	_, err = os.Lstat(j.Config)
-	if p, ok := s.InTree(j.Config); ok && errors.Is(err, fs.ErrNotExist) {
+	missing := errors.Is(err, fs.ErrNotExist)
+	if p, ok := s.InTree(j.Config); ok && missing {
 		own = append(own, gate.OwnFile{Path: p, Content: config.Template()})
 	}
 	// The record of the configuration comes before the file: one that stands there without it would wait for a person at
@@ -72,13 +73,14 @@ func runInit(ctx context.Context, c call) (*reply, error) {
 	if err := approveWritten(ctx, c, s, own); err != nil {
 		return nil, err
 	}
-	if j.Written, err = writeConfig(j.Config); err != nil {
-		return nil, err
-	}
-	if j.Written {
+	// So does the trust in it, which loosens nothing until there is such a file.
+	if missing {
 		if err := trustTemplate(ctx, c, s); err != nil {
 			return nil, err
 		}
+	}
+	if j.Written, err = writeConfig(j.Config); err != nil {
+		return nil, err
 	}
 	j.Hooks = hooksOf(report, nil)
 	return &reply{json: j, notices: append(s.words(), hookNotes(report)...), text: func(w io.Writer) {
@@ -106,7 +108,7 @@ func writeConfig(path string) (bool, error) {
 	return err == nil, err
 }
 
-// trustTemplate trusts the configuration that init has written whole, which loosens nothing, unless something was trusted
+// trustTemplate trusts the configuration that init writes whole, which loosens nothing, unless something was trusted
 // before: then a person says so.
 func trustTemplate(ctx context.Context, c call, s *site) error {
 	keeps, err := s.trusts.Keeps(configName, nil)
