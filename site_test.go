@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -56,7 +57,7 @@ func newSiteIn(t *testing.T, dir string, fill func(repo string) error) *site {
 			t.Fatal(err)
 		}
 	}
-	s.env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "GIT_CONFIG_NOSYSTEM=1",
+	s.env = append(plainEnviron(), "HOME="+home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.test", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.test",
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	s.git("init", "-q", "-b", "main")
@@ -64,6 +65,15 @@ func newSiteIn(t *testing.T, dir string, fill func(repo string) error) *site {
 	// A collection of git's own in the background would go on writing while the test takes its folder away.
 	s.git("-c", "gc.auto=0", "-c", "maintenance.auto=false", "commit", "-qm", "base")
 	return s
+}
+
+// plainEnviron is what programs need of the environment of the tests. Much else would change what correx and git do: whoever
+// runs the tests may be an agent.
+func plainEnviron() []string {
+	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return !slices.Contains([]string{"PATH", "TMPDIR", "TMP", "TEMP", "SYSTEMROOT", "GOCOVERDIR"}, strings.ToUpper(name))
+	})
 }
 
 // start prepares a run of the program in dir.

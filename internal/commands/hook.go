@@ -58,6 +58,7 @@ func judgeForHook(ctx context.Context, c call) (*reply, error) {
 	}
 	s.Gate, err = gate.Open(ctx, gate.Options{
 		Repo: r, Config: s.config, Unchanged: s.unchanged(c), Own: c.env.own(), Clock: c.env.Clock, Rand: c.env.Rand, Holder: c.env.holder("hook"),
+		Agent: c.env.agent(),
 	})
 	if err != nil {
 		return broken(c, err)

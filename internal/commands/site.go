@@ -46,7 +46,7 @@ func (s *site) openGate(ctx context.Context, c call) error {
 	}
 	s.Gate, err = gate.Open(ctx, gate.Options{
 		Repo: s.repo, Config: s.config, Unchanged: s.unchanged(c), ShadowHome: home, Own: c.env.own(), Clock: c.env.Clock, Rand: c.env.Rand, Holder: c.env.holder(c.Command.Name),
-		Escalator: s.escalator(c.env, home),
+		Escalator: s.escalator(c.env, home), Agent: c.env.agent(),
 	})
 	if err == nil && !s.inside {
 		s.FollowMove(ctx)

@@ -43,6 +43,8 @@ type Options struct {
 	Holder string
 	// Escalator may raise the verdict on what is submitted; nil for none.
 	Escalator Escalator
+	// Agent says that it is an agent's process that asks.
+	Agent bool
 }
 
 // Gate is correx at work in one worktree of a repository.
@@ -58,6 +60,7 @@ type Gate struct {
 	unchanged func() (bool, error)
 
 	escalator Escalator
+	agent     bool
 
 	tree   *durable.Root
 	log    *ledger.Log
@@ -79,7 +82,7 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 		return nil, err
 	}
 	g := &Gate{
-		repo: o.Repo, config: o.Config, home: o.ShadowHome, clock: o.Clock, rand: o.Rand, holder: o.Holder, escalator: o.Escalator,
+		repo: o.Repo, config: o.Config, home: o.ShadowHome, clock: o.Clock, rand: o.Rand, holder: o.Holder, escalator: o.Escalator, agent: o.Agent,
 		state: projection.New(), store: undo.OpenStore(filepath.Join(dir, "store")),
 	}
 	if g.unchanged = o.Unchanged; g.unchanged == nil {

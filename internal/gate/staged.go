@@ -43,6 +43,10 @@ type StagedCheck struct {
 	Blocked  []Blocked
 	// Set waits for a person with the blocked files that nobody was asked about; 0 when there is none.
 	Set int
+	// together is the verdict on all that an agent commits without a chain, where it holds up what each path alone would not.
+	together *judgement
+	// passing are the files of an agent's commit that pass by themselves, with what is known about them.
+	passing []tiers.FileFacts
 }
 
 // Passed reports whether the commit may be made.
@@ -50,7 +54,9 @@ func (c *StagedCheck) Passed() bool { return len(c.Blocked) == 0 }
 
 // CheckStaged judges what is staged against HEAD, each path by itself: it passes when a chain of landed or approved changes
 // leads from its content in HEAD to the staged one, or when the verdict on it alone is auto. What is
-// blocked becomes, as how says, a change set of origin commit that waits. It never writes in the tree or the index.
+// blocked becomes, as how says, a change set of origin commit that waits. What an agent commits on the strength of such
+// verdicts is held to the limits and the budget as a whole too, and where it passes is recorded, so that the next commit
+// does not begin anew. It never writes in the tree or the index.
 func (g *Gate) CheckStaged(ctx context.Context, how Record) (*StagedCheck, error) {
 	programs := g.programsMeanwhile(ctx)
 	ready := g.warmMeanwhile(ctx)
@@ -86,11 +92,16 @@ func (g *Gate) CheckStaged(ctx context.Context, how Record) (*StagedCheck, error
 	for i, f := range v.left {
 		if b := g.blockedBy(f, r.Files[i]); b != nil {
 			check.Blocked = append(check.Blocked, *b)
+		} else if g.agent {
+			check.passing = append(check.passing, facts[i])
 		}
 	}
+	g.holdTogether(check)
 	switch how {
 	case RecordUnasked:
-		err = g.recordSoon(ctx, check, v)
+		if err = g.recordSoon(ctx, check, v); err == nil && check.Passed() && len(check.passing) > 0 {
+			err = g.recordPassing(ctx, check.passing, v)
+		}
 	case RecordAll:
 		err = g.recordBlocked(ctx, check, how, v)
 	}
@@ -371,17 +382,21 @@ func (g *Gate) recordBlocked(ctx context.Context, check *StagedCheck, how Record
 	if err := v.images.keep(files); err != nil {
 		return errors.Join(err, unshare())
 	}
+	r := g.judgeCommitted(facts)
+	if check.together != nil {
+		r.heldBy(check.together.Verdict)
+	}
 	err = g.update(ctx, func() ([]ledger.Draft, error) {
 		b := &batch{gate: g, actor: byEnvelope, origin: change.OriginCommit, next: g.state.Last}
-		check.Set = g.draftBlocked(b, files, facts, sweep)
+		check.Set = g.draftBlocked(b, files, r, sweep)
 		return b.drafts, nil
 	})
 	return errors.Join(err, unshare())
 }
 
-// draftBlocked stages files as a set of origin commit, unless one with exactly these waits, and supersedes others about the
+// draftBlocked stages files, with the verdict r on them, as a set of origin commit, unless one with exactly these waits, and supersedes others about the
 // same paths; with sweep all others. It returns the number of the set that waits, or 0 without files.
-func (g *Gate) draftBlocked(b *batch, files []change.FileChange, facts []tiers.FileFacts, sweep bool) int {
+func (g *Gate) draftBlocked(b *batch, files []change.FileChange, r judgement, sweep bool) int {
 	id := 0
 	var gone []*projection.Entry
 	for _, old := range g.waitingCommits() {
@@ -397,7 +412,7 @@ func (g *Gate) draftBlocked(b *batch, files []change.FileChange, facts []tiers.F
 	if id == 0 && len(files) > 0 {
 		var staged string
 		id, staged = b.stage(proposal{files: files})
-		b.verdict(id, staged, g.judgeCommitted(facts))
+		b.verdict(id, staged, r)
 		b.add(ledger.CommitBlocked, staged, projection.SetEvent{Set: id})
 	}
 	for _, old := range gone {

@@ -199,14 +199,26 @@ func (s *State) decided(e ledger.Event) error {
 			s.Grants.Use(id, moment(e), set.ID)
 		}
 	}
-	if !byItself {
+	switch {
+	case !byItself:
 		s.personDecided(set)
+	case set.Origin == change.OriginCommit:
+		used := s.commits[set.Worktree]
+		for _, f := range set.Files {
+			used.files++
+			used.bytes += f.Bytes
+		}
+		s.commits[set.Worktree] = used
 	}
 	return nil
 }
 
 // personDecided starts the budget of the set's worktree anew: a person has looked.
 func (s *State) personDecided(set *Entry) {
+	if set.Origin == change.OriginUndo {
+		return
+	}
+	delete(s.commits, set.Worktree)
 	if set.Origin != change.OriginShadow {
 		return
 	}

@@ -2,9 +2,17 @@ package projection
 
 import "github.com/correx/correx/internal/change"
 
-// Used returns how many files and bytes have landed by themselves in the sessions of a worktree, but for the one named, since
-// a person last decided there: a new session does not begin with a new budget.
+// tally counts files and their bytes.
+type tally struct {
+	files int
+	bytes int64
+}
+
+// Used returns how many files and bytes have landed by themselves in the sessions of a worktree, but for the one named, or
+// were committed by agents without being asked about, since a person last decided there: a new session does not begin with
+// a new budget.
 func (s *State) Used(worktree, but string) (files int, bytes int64) {
+	files, bytes = s.commits[worktree].files, s.commits[worktree].bytes
 	for id, ses := range s.Sessions {
 		if id != but && ses.Worktree == worktree {
 			files, bytes = files+ses.UsedFiles, bytes+ses.UsedBytes

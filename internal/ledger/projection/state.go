@@ -86,6 +86,8 @@ type State struct {
 	// the id of the event that allowed it.
 	refusals map[string]*grants.Refusals
 	landings map[string]uint64
+	// commits counts, by worktree, what agents committed without being asked about since a person last decided there.
+	commits map[string]tally
 }
 
 // ContradictionError reports an event that cannot follow those before it.
@@ -106,6 +108,7 @@ func New() *State {
 		Sets:     map[int]*Entry{},
 		refusals: map[string]*grants.Refusals{},
 		landings: map[string]uint64{},
+		commits:  map[string]tally{},
 	}
 }
 
