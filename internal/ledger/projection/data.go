@@ -170,6 +170,8 @@ type GrantLoaded struct {
 	Set   int          `json:"set,omitempty"`
 	// How is how a person gave it; empty where it was found in the file.
 	How string `json:"how,omitempty"`
+	// Landing is the id of the decision event under which the edit of the file landed, which this event then closes.
+	Landing string `json:"landing,omitempty"`
 }
 
 // GrantRevoked takes a grant back.
@@ -177,6 +179,8 @@ type GrantRevoked struct {
 	Grant string       `json:"grant"`
 	Scope grants.Scope `json:"scope"`
 	How   string       `json:"how"`
+	// Landing as in GrantLoaded.
+	Landing string `json:"landing,omitempty"`
 }
 
 // ConfigTrusted says that a person trusts these bytes of a repository's settings. SHA256 is empty where the file is not

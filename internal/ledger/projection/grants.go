@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/correx/correx/grants"
+	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/internal/ledger"
 )
 
@@ -76,7 +77,7 @@ func (s *State) grantLoaded(e ledger.Event) error {
 	if d.Grant.ID == "" || d.Grant.Scope != grants.Project || !s.Grants.Add(h) {
 		return &ContradictionError{e.Seq, e.Type, fmt.Sprintf("%q is no project's grant", d.Grant.ID)}
 	}
-	return nil
+	return s.editLanded(e, d.Landing)
 }
 
 func (s *State) grantRevoked(e ledger.Event) error {
@@ -85,5 +86,22 @@ func (s *State) grantRevoked(e ledger.Event) error {
 		return err
 	}
 	s.Grants.Revoke(d.Grant)
-	return nil
+	return s.editLanded(e, d.Landing)
+}
+
+// editLanded notes that the event e closes the landing of an edit of a repository's file, which a person let in as for a commit.
+// Events of a grant that no edit goes with name no landing.
+func (s *State) editLanded(e ledger.Event, landing string) error {
+	if landing == "" {
+		return nil
+	}
+	for id := s.Last; id > 0; id-- {
+		if set := s.Sets[id]; set.Grant == landing && set.State == change.StateApproved && set.Origin == change.OriginCommit {
+			if _, twice := s.landings[landing]; !twice {
+				set.Cause, s.landings[landing] = e.ID, e.Seq
+				return nil
+			}
+		}
+	}
+	return &ContradictionError{e.Seq, e.Type, fmt.Sprintf("no edit is allowed to land by %q", landing)}
 }

@@ -23,6 +23,17 @@ func (s *story) grant(t ledger.Type, id string, scope grants.Scope, began string
 	s.add(t, GrantAdded{Grant: grants.Grant{ID: id, Scope: scope, Ops: change.Ops(), Paths: []string{"a"}}, Session: "s-1", Stage: "x", Began: began})
 }
 
+// edit stages and approves the edit of a repository's file, and editLanded closes a landing of one.
+func (s *story) edit(id int) {
+	files := []change.FileChange{change1(".correx.toml", "1", "2")}
+	s.put(change.Set{ID: id, Worktree: "main", Origin: change.OriginCommit, Files: files, Digest: change.Digest(files)}, change.Ask)
+	s.decide(ledger.ApprovalGranted, id, "person:dev")
+}
+
+func (s *story) editLanded(landing string) {
+	s.add(ledger.GrantLoadedFromProject, GrantLoaded{Grant: grants.Grant{ID: "g", Scope: grants.Project}, File: ".correx.toml", How: "terminal", Landing: landing})
+}
+
 func standing(s *State) []string {
 	list := []string{}
 	for _, h := range s.Grants.Standing() {
@@ -80,6 +91,29 @@ func TestGrantsInTheFold(t *testing.T) {
 	}
 }
 
+// TestEditsLand: the event of a grant closes the landing that it names, also where the grant was known, and no other.
+func TestEditsLand(t *testing.T) {
+	s := newStory(t)
+	s.edit(1)
+	s.edit(2)
+	s.editLanded(s.grants[1])
+	s.add(ledger.GrantRevoked, GrantRevoked{Grant: "g", Scope: grants.Project})
+	if _, done := s.fold().Committed(s.grants[2]); done {
+		t.Error("an event without a landing closed one")
+	}
+	s.add(ledger.GrantRevoked, GrantRevoked{Grant: "g", Scope: grants.Project, Landing: s.grants[2]})
+	s.edit(3)
+	state := s.fold()
+	for id, want := range map[int]bool{1: true, 2: true, 3: false} {
+		if _, done := state.Committed(s.grants[id]); done != want {
+			t.Errorf("#%d landed: %t", id, done)
+		}
+	}
+	if got := states(state); got != "1 approved, 2 approved, 3 approved" {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestGrantContradictions: no grant without what it is for, and no stage inside a stage.
 func TestGrantContradictions(t *testing.T) {
 	for name, tell := range map[string]func(s *story){
@@ -115,6 +149,14 @@ func TestGrantContradictions(t *testing.T) {
 		"no project's": func(s *story) {
 			s.add(ledger.GrantLoadedFromProject, GrantLoaded{Grant: grants.Grant{ID: "g", Scope: grants.Session}})
 		},
+		"landed by nothing": func(s *story) { s.editLanded("e-9") },
+		"landed by another's decision": func(s *story) {
+			s.stage(1, change.Ask, change1("a", "1", "2"))
+			s.decide(ledger.ApprovalGranted, 1, "person:dev")
+			s.editLanded(s.grants[1])
+		},
+		"landed twice":      func(s *story) { s.edit(1); s.editLanded(s.grants[1]); s.editLanded(s.grants[1]) },
+		"landed and stale":  func(s *story) { s.edit(1); s.add(ledger.ChangeStale, Stale{Set: 1}); s.editLanded(s.grants[1]) },
 		"reused, not asked": func(s *story) { s.stage(1, change.Ask, change1("a", "1", "2")); s.reuse(1, "g") },
 	} {
 		s := newStory(t)
