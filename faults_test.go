@@ -410,6 +410,7 @@ func routines() []routine {
 		{name: "end of a request", fill: kinds, prepare: then(impatient, waiting), command: inRepo("wait", "1", "--timeout", "1s"), exit: 5},
 		{name: "mode", fill: kinds, prepare: waiting, command: inRepo("mode", "prompt")},
 		{name: "grant for the project", fill: kinds, prepare: then(waiting, ownConfig), command: inRepo("grant", "add", "--scope", "project", "--ops", "edit", "--paths", "edited")},
+		{name: "grant in a new file", fill: kinds, prepare: waiting, command: inRepo("grant", "add", "--scope", "project", "--ops", "edit", "--paths", "edited")},
 		{
 			name: "revoke", fill: kinds, prepare: then(ownConfig, does(0, "grant", "add", "--scope", "project", "--ops", "edit", "--paths", "edited")),
 			command: func(s *site) (string, []string) { return s.repo, []string{"grant", "revoke", s.onlyGrant()} },
@@ -436,13 +437,15 @@ func routines() []routine {
 		{name: "recovery in a renamed folder", fill: kinds, prepare: waiting, command: inRepo("status"), recovers: true, lead: then(
 			interrupt(faultfs.OpExchange, 3), func(s *site) { s.rename(filepath.Join(s.repo, "beside"), filepath.Join(s.repo, "away", "beside")) },
 		)},
-		{name: "recovery without a journal", fill: kinds, prepare: waiting, command: inRepo("status"), recovers: true, lead: then(
-			interrupt(faultfs.OpExchange, 3), func(s *site) {
-				if err := os.Remove(s.journal()); err != nil {
-					s.t.Fatal(err)
-				}
-			},
-		)},
+		{
+			name: "recovery without a journal", fill: kinds, prepare: waiting, command: inRepo("status"), recovers: true,
+			lead: then(interrupt(faultfs.OpExchange, 3), loseJournal),
+		},
+		{name: "recovery of a grant", fill: kinds, prepare: then(waiting, ownConfig), command: inRepo("status"), recovers: true, lead: switchedGrant},
+		{
+			name: "recovery of a grant without a journal", fill: kinds, prepare: then(waiting, ownConfig), command: inRepo("status"), recovers: true,
+			lead: then(switchedGrant, loseJournal),
+		},
 	}
 }
 
@@ -585,10 +588,13 @@ func stageMuch(s *site) {
 }
 
 // interrupt leaves a landing that was killed at its nth step of a kind.
-func interrupt(op faultfs.Op, nth int) func(*site) {
+func interrupt(op faultfs.Op, nth int) func(*site) { return interrupted(op, nth, "approve", "1") }
+
+// interrupted is interrupt for the landing of another command.
+func interrupted(op faultfs.Op, nth int, args ...string) func(*site) {
 	return func(s *site) {
 		s.t.Helper()
-		cmd := s.start(s.repo, "approve", "1")
+		cmd := s.start(s.repo, args...)
 		out, err := faultfs.Run{Cmd: cmd, Dir: s.dir, At: nth, Mode: faultfs.Crash, Only: func(step faultfs.Step) bool {
 			return step.Op == op && !strings.HasPrefix(step.Path, "repo/.git/")
 		}}.Do()
@@ -598,6 +604,22 @@ func interrupt(op faultfs.Op, nth int) func(*site) {
 		if err != nil || !out.Struck || !s.journalThere() {
 			s.t.Fatalf("no landing was interrupted: %v, %v", out.On, err)
 		}
+	}
+}
+
+// switchedGrant leaves a grant's landing that was killed between the exchange and the commit point: the file holds the grant.
+func switchedGrant(s *site) {
+	s.t.Helper()
+	interrupted(faultfs.OpFlush, 3, "grant", "add", "--scope", "project", "--ops", "edit", "--paths", "edited")(s)
+	if text, err := os.ReadFile(filepath.Join(s.repo, ".correx.toml")); err != nil || !strings.Contains(string(text), "[[grant]]") {
+		s.t.Fatalf("it was not switched: %q, %v", text, err)
+	}
+}
+
+func loseJournal(s *site) {
+	s.t.Helper()
+	if err := os.Remove(s.journal()); err != nil {
+		s.t.Fatal(err)
 	}
 }
 

@@ -27,7 +27,7 @@ func approveAlways(ctx context.Context, c call, s *site, o gate.GrantOptions, id
 	}
 	made, err := s.makeGrant(ctx, o)
 	if err != nil {
-		return resultsReply("", []gate.Result{r}, s.words()), fmt.Errorf("#%d was approved, and no grant was made: %w", id, err)
+		return resultsReply("", []gate.Result{r}, s.words()), repeated(fmt.Errorf("#%d was approved, and no grant was made: %w", id, err), grantAgain(c, o))
 	}
 	out := resultsReply("", []gate.Result{r}, s.words())
 	j, write := out.json.(submissionJSON), out.text

@@ -42,6 +42,7 @@ func codeOf(err error) int {
 		state    *gate.StateError
 		stale    *gate.StaleError
 		stale2   *apply.StaleError
+		edited   *gate.EditedError
 		image    *gate.ImageError
 		hunks    *gate.HunksError
 		journal  *gate.JournalError
@@ -59,7 +60,7 @@ func codeOf(err error) int {
 	case errors.Is(err, ledger.ErrCorrupt), errors.As(err, &broken), errors.As(err, &image), errors.As(err, &journal),
 		errors.As(err, &contra), errors.As(err, &badImage), errors.As(err, &manifest), errors.As(err, &hunks):
 		return codeCorrupt
-	case errors.As(err, &stale), errors.As(err, &stale2), errors.As(err, &state):
+	case errors.As(err, &stale), errors.As(err, &stale2), errors.As(err, &state), errors.As(err, &edited):
 		return codeStale
 	case errors.As(err, &person), errors.As(err, &denied), errors.As(err, &granted), errors.As(err, &unsafe):
 		return codeNotAllowed

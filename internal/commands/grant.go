@@ -17,7 +17,7 @@ func (a *application) grantCommand() *cli.Command {
 		Name: "grant", Category: groupDeciding, Usage: "lasting yeses: add, list, revoke",
 		Description: "A grant lets pass, where policy would ask about limits or protected names, changes of the ops and paths that it\n" +
 			"names and nothing wider. It never reaches what is denied, what a rule asks about, or correx's own names.\n\n" +
-			exitHelp(codeDone, codeFailed, codeUsage, codeNotAllowed, codeCorrupt),
+			exitHelp(codeDone, codeFailed, codeUsage, codeNotAllowed, codeStale, codeCorrupt),
 		Subcommands: []*cli.Command{a.grantAddCommand(), a.grantListCommand(), a.grantRevokeCommand()},
 	})
 }
@@ -31,7 +31,7 @@ func (a *application) grantAddCommand() *cli.Command {
 			"pattern that matches nothing but what the same name protects: .github/workflows/*.yml, not .github/**.\n\n" +
 			"   correx grant add --scope session --ops create,edit --paths 'docs/**'\n" +
 			"   correx grant add --scope project --ops edit --paths CHANGELOG.md --expires 30d\n\n" +
-			exitHelp(codeDone, codeFailed, codeUsage, codeNotAllowed, codeCorrupt),
+			exitHelp(codeDone, codeFailed, codeUsage, codeNotAllowed, codeStale, codeCorrupt),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "scope", Usage: "`SCOPE`: session, stage or project"},
 			&cli.StringSliceFlag{Name: "ops", Usage: "`LIST` of ops: create edit overwrite delete rename copy chmod symlink retype"},
@@ -54,7 +54,7 @@ func (a *application) grantRevokeCommand() *cli.Command {
 	return a.define(&cli.Command{
 		Name: "revoke", ArgsUsage: "ID", Usage: "take a grant back, at once",
 		Description: "A person's command. A project's grant is taken out of its file, of which every other byte stays.\n\n" +
-			"   correx grant revoke g-0123456789\n\n" + exitHelp(codeDone, codeFailed, codeUsage, codeNotAllowed, codeCorrupt),
+			"   correx grant revoke g-0123456789\n\n" + exitHelp(codeDone, codeFailed, codeUsage, codeNotAllowed, codeStale, codeCorrupt),
 	}, runGrantRevoke)
 }
 
@@ -92,7 +92,7 @@ func runGrantAdd(ctx context.Context, c call) (*reply, error) {
 	}
 	made, err := s.makeGrant(ctx, o)
 	if err != nil {
-		return nil, err
+		return nil, repeated(err, grantAgain(c, o))
 	}
 	return &reply{json: made, notices: s.words(), text: func(w io.Writer) { made.write(w, c.env.Clock()) }}, nil
 }
@@ -161,7 +161,7 @@ func runGrantRevoke(ctx context.Context, c call) (*reply, error) {
 	err = s.RevokeGrant(ctx, id, who)
 	var unknown *gate.UnknownGrantError
 	if errors.As(err, &unknown) {
-		err = s.RevokeProjectGrant(ctx, id, who, s.trusts)
+		err = repeated(s.RevokeProjectGrant(ctx, id, who, s.trusts), "correx grant revoke "+id)
 	}
 	if errors.As(err, &unknown) {
 		return nil, &exitError{code: codeFailed, text: err.Error(), hint: "correx grant list"}

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -83,6 +84,34 @@ func expiry(c call) (string, error) {
 		return "", wrong
 	}
 	return c.env.Clock().Add(d).UTC().Format(projection.MomentFormat), nil
+}
+
+// grantAgain is the command that gives a project's grant once more, or "" for one that goes with a yes alone.
+func grantAgain(c call, o gate.GrantOptions) string {
+	if o.Exact != "" {
+		return ""
+	}
+	ops := make([]string, len(o.Ops))
+	for i, op := range o.Ops {
+		ops[i] = string(op)
+	}
+	words := "correx grant add --scope project --ops " + strings.Join(ops, ",")
+	for _, p := range o.Paths {
+		words += " --paths " + shellQuote(p)
+	}
+	if c.IsSet("expires") {
+		words += " --expires " + shellQuote(c.String("expires"))
+	}
+	return words
+}
+
+// repeated names the command to give once more where err says that somebody saved the file that it was about to edit.
+func repeated(err error, command string) error {
+	var edited *gate.EditedError
+	if !errors.As(err, &edited) {
+		return err
+	}
+	return &exitError{code: codeStale, text: err.Error(), hint: command, cause: err}
 }
 
 // alwaysFlags checks what goes with --always, and returns the options of the grant that is asked for, or nil.

@@ -95,6 +95,16 @@ func describe(p change.Pin) string {
 	return "a " + string(p.Kind)
 }
 
+// EditedError is returned when somebody saved a repository's file while correx was about to edit it: their bytes stay, nothing
+// was written, granted or revoked: exit 6.
+type EditedError struct {
+	File string
+}
+
+func (e *EditedError) Error() string {
+	return fmt.Sprintf("%q was changed meanwhile, or is open for writing in another program: it stays as it is, nothing was granted or revoked", e.File)
+}
+
 // DeniedError is returned when policy forbids what was asked: exit 5.
 type DeniedError struct {
 	ID  int

@@ -181,7 +181,7 @@ func leftovers(engine *apply.Engine, store *undo.Store, state *projection.State)
 				continue
 			}
 			l.set, l.what = e.ID, fmt.Sprintf("a working name of the landing of #%d, which has no journal", e.ID)
-			if e.State == change.StateApproved {
+			if _, done := state.Committed(e.Grant); e.State == change.StateApproved && !done {
 				todo = "correx status puts back what stands beside its path; else " + todo
 			}
 		}

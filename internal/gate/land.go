@@ -162,32 +162,42 @@ func (g *Gate) land(ctx context.Context, e *projection.Entry) (string, error) {
 		return "", err
 	}
 	credential := undo.NewCredential(g.rand)
-	out, err := g.engine.Land(ctx, l, func(done apply.Landed) error {
+	err = g.carryOut(ctx, e, l, func(done apply.Landed) error {
 		return g.close(ctx, e, landedOn(left, done.Steps), projection.Applied{
 			Set: e.ID, Reverts: e.Reverts, Landing: l.ID, Steps: done.Steps, Folders: done.Made, Removed: done.Removed,
 			Credential: undo.CredentialDigest(credential),
 		})
 	})
+	if err != nil {
+		return "", err
+	}
+	return credential, nil
+}
+
+// carryOut has the engine land a set; nil means that its closing event, which commit appends, is on the disk. The error for
+// files that moved is a *StaleError, and recorded.
+func (g *Gate) carryOut(ctx context.Context, e *projection.Entry, l apply.Landing, commit func(apply.Landed) error) error {
+	out, err := g.engine.Land(ctx, l, commit)
 	for _, k := range out.Kept {
 		g.notices = append(g.notices, fmt.Sprintf("what somebody saved to %q while #%d landed is kept as %q", k.Path, e.ID, k.Where))
 	}
 	var stale *apply.StaleError
 	switch {
 	case err == nil:
-		return credential, nil
+		return nil
 	case errors.Is(err, apply.ErrUnfinished) && g.landed(ctx, e.ID):
 		// Past the commit point only the removal of displaced files is left; the next command repeats it.
-		return credential, nil
+		return nil
 	case errors.As(err, &stale) && !errors.Is(err, apply.ErrUnfinished):
-		return "", g.recordStale(ctx, e.ID, stale)
+		return g.recordStale(ctx, e.ID, stale)
 	}
 	if !errors.Is(err, apply.ErrUnfinished) {
 		// A file that was away for an instant is stale like one that changed.
 		if moved := g.checkPins(ctx, e, e.Chosen()); moved != nil {
-			return "", moved
+			return moved
 		}
 	}
-	return "", fmt.Errorf("change set #%d did not land: %w", e.ID, err)
+	return fmt.Errorf("change set #%d did not land: %w", e.ID, err)
 }
 
 // roomFor returns how many bytes the closing event of l may need, with a rest of so many files.

@@ -48,16 +48,24 @@ func (g *Gate) ApproveOwn(ctx context.Context, files []OwnFile, by Person, messa
 		}
 		ends = append(ends, end)
 	}
+	_, err = g.approveEnds(ctx, ends, by, message)
+	return err
+}
+
+// approveEnds records that a person let in the changes between both ends of some paths, and returns the number of their set, 0
+// where nothing changes. The caller shares the store.
+func (g *Gate) approveEnds(ctx context.Context, ends []preflight.Ends, by Person, message string) (id int, err error) {
 	changes, err := preflight.Compare(g.store, ends, preflight.Options{})
 	if err != nil || len(changes) == 0 {
-		return err
+		return 0, err
 	}
 	if err := g.nameBlobs(ctx, changes); err != nil {
-		return err
+		return 0, err
 	}
-	return g.update(ctx, func() ([]ledger.Draft, error) {
+	err = g.update(ctx, func() ([]ledger.Draft, error) {
 		b := &batch{gate: g, actor: by.actor(), origin: change.OriginCommit, message: message, next: g.state.Last}
-		id, staged := b.stage(proposal{files: changes})
+		var staged string
+		id, staged = b.stage(proposal{files: changes})
 		v := &stagedView{after: afterLanding(changes)}
 		facts := make([]tiers.FileFacts, len(changes))
 		for i, c := range changes {
@@ -72,6 +80,7 @@ func (g *Gate) ApproveOwn(ctx context.Context, files []OwnFile, by Person, messa
 		b.add(ledger.ApprovalGranted, pend, projection.Decided{Set: id, Request: pend, Decision: d})
 		return b.drafts, nil
 	})
+	return id, err
 }
 
 // pinBytes stores the content of a file of correx's own and pins it.

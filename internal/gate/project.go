@@ -2,20 +2,17 @@ package gate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 
 	"github.com/correx/correx/grants"
+	"github.com/correx/correx/internal/apply"
 	"github.com/correx/correx/internal/change"
 	"github.com/correx/correx/internal/config"
-	"github.com/correx/correx/internal/durable"
 	"github.com/correx/correx/internal/ledger"
 	"github.com/correx/correx/internal/ledger/projection"
+	"github.com/correx/correx/preflight"
 )
-
-// newConfigPerm is what a file of settings that correx writes whole may be done with, less the umask.
-const newConfigPerm = 0o644
 
 // ProjectGrant is what became of a grant that was written into a repository's file.
 type ProjectGrant struct {
@@ -24,10 +21,11 @@ type ProjectGrant struct {
 	Trusted bool
 }
 
-// AddProjectGrant writes a grant behind all that stands in .correx.toml, every byte of which stays, unless it is there. In order, under a lock:
-// the file is read, never through a symlink; the record that a person let these bytes in, as for a commit; the file is
-// replaced, flushed; the event; and where the file was trusted as it was, or was not there, its new bytes are.
-// A failure before the file is replaced leaves no grant; one after it leaves a grant that counts after `correx trust`.
+// AddProjectGrant writes a grant behind all that stands in .correx.toml, every byte of which stays, unless it is there. In order:
+// the file is read, never through a symlink; the record that a person let these bytes in, as for a commit; the landing, with the
+// grant's event for its commit point; and where the file was trusted as it was, or was not there, its new bytes are.
+// A failure before the commit point leaves no grant and the file as it was, an *EditedError what somebody saved meanwhile; one
+// after it leaves a grant that counts after `correx trust`.
 func (g *Gate) AddProjectGrant(ctx context.Context, o GrantOptions, store config.TrustStore) (ProjectGrant, error) {
 	out := ProjectGrant{}
 	if _, err := o.check(); err != nil {
@@ -37,9 +35,9 @@ func (g *Gate) AddProjectGrant(ctx context.Context, o GrantOptions, store config
 		data, made, err := config.AppendGrant(was, config.Table{Ops: o.Ops, Paths: o.Paths, Exact: o.Exact, Expires: o.Expires})
 		out.Grant = made
 		return data, err
-	}, by: o.Person, message: "written by correx grant", trusted: &out.Trusted, event: func(b *batch) {
+	}, by: o.Person, message: "written by correx grant", trusted: &out.Trusted, event: func(landing string) (ledger.Type, any) {
 		stored := grants.Grant{ID: out.ID, Scope: grants.Project, Ops: out.Ops, Paths: out.Texts, Exact: out.Exact, Expires: out.Expires}
-		b.add(ledger.GrantLoadedFromProject, "", projection.GrantLoaded{Grant: stored, File: config.RepositoryFile, Set: o.Set, How: o.How})
+		return ledger.GrantLoadedFromProject, projection.GrantLoaded{Grant: stored, File: config.RepositoryFile, Set: o.Set, How: o.How, Landing: landing}
 	}})
 	return out, err
 }
@@ -56,8 +54,8 @@ func (g *Gate) RevokeProjectGrant(ctx context.Context, id string, by Person, sto
 				data = nil
 			}
 			return data, err
-		}, by: by, message: "written by correx grant", event: func(b *batch) {
-			b.add(ledger.GrantRevoked, "", projection.GrantRevoked{Grant: id, Scope: grants.Project, How: by.How})
+		}, by: by, message: "written by correx grant", event: func(landing string) (ledger.Type, any) {
+			return ledger.GrantRevoked, projection.GrantRevoked{Grant: id, Scope: grants.Project, How: by.How, Landing: landing}
 		}})
 		if err != nil {
 			return err
@@ -78,19 +76,15 @@ type edit struct {
 	store   config.TrustStore
 	by      Person
 	message string
-	// event adds the event of the edit.
-	event func(*batch)
+	// event returns the event of the edit, given the id of its landing.
+	event func(landing string) (ledger.Type, any)
 	// trusted, where it is not nil, is told whether the file is trusted afterwards.
 	trusted *bool
 }
 
-// editConfig carries out an edit.
+// editConfig carries out an edit: it lands as any change does, under the landing lock from the first look on.
 func (g *Gate) editConfig(ctx context.Context, e edit) (err error) {
-	dir := StateDir(g.repo.CommonDir())
-	if err := durable.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	unlock, err := durable.Lock(ctx, filepath.Join(dir, "config.lock"), g.holder)
+	unlock, err := g.lockLanding(ctx)
 	if err != nil {
 		return err
 	}
@@ -107,32 +101,88 @@ func (g *Gate) editConfig(ctx context.Context, e edit) (err error) {
 	if err != nil {
 		return err
 	}
-	if data == nil {
-		if e.trusted != nil {
-			*e.trusted = keeps
+	if data != nil {
+		if err := g.landEdit(ctx, e, was, data); err != nil {
+			return err
 		}
-		return nil
-	}
-	if err := g.ApproveOwn(ctx, []OwnFile{{Path: change.Path(e.file), Before: was.Data, Content: data}}, e.by, e.message); err != nil {
-		return err
-	}
-	if err := g.replaceConfig(was, data); err != nil {
-		return err
-	}
-	if err := g.update(ctx, func() ([]ledger.Draft, error) {
-		b := &batch{gate: g, actor: e.by.actor()}
-		e.event(b)
-		return b.drafts, nil
-	}); err != nil || !keeps {
-		return err
-	}
-	if err := g.Trust(ctx, config.Trusted{File: e.file, Data: data}, e.by, e.store); err != nil {
-		return err
+		// Only now: what did not land is never trusted.
+		if keeps {
+			err = g.Trust(ctx, config.Trusted{File: e.file, Data: data}, e.by, e.store)
+		}
 	}
 	if e.trusted != nil {
-		*e.trusted = true
+		*e.trusted = keeps && err == nil
 	}
-	return nil
+	return err
+}
+
+// landEdit records that a person let the edit in, and lands it. The commit point is the append of its event. A file that is no
+// longer what was read is an *EditedError; the caller holds the landing lock.
+func (g *Gate) landEdit(ctx context.Context, e edit, was config.Source, data []byte) error {
+	id, err := g.approveEdit(ctx, e, was, data)
+	if err != nil {
+		return err
+	}
+	set := g.state.Sets[id]
+	l := g.landingOf(set)
+	t, event := e.event(l.ID)
+	line, err := json.Marshal(event)
+	if err != nil {
+		return err
+	}
+	if err := g.log.Reserve(roomFor(l, 0) + int64(len(line))); err != nil {
+		return err
+	}
+	err = g.carryOut(ctx, set, l, func(apply.Landed) error {
+		return g.update(ctx, func() ([]ledger.Draft, error) {
+			// An event that its set's state does not allow would stop every reader of the ledger: then the landing goes back.
+			if now := g.state.Sets[id]; now.State != change.StateApproved || now.Grant != l.ID {
+				return nil, &StateError{ID: id, State: now.State, By: now.SupersededBy, Want: "cannot land"}
+			}
+			b := &batch{gate: g, actor: e.by.actor()}
+			b.add(t, l.ID, event)
+			return b.drafts, nil
+		})
+	})
+	var stale *StaleError
+	if errors.As(err, &stale) {
+		return &EditedError{File: e.file}
+	}
+	return err
+}
+
+// approveEdit records the edit as approved, and returns the number of its set: both ends are stored and pinned, the mode as it
+// is on the disk.
+func (g *Gate) approveEdit(ctx context.Context, e edit, was config.Source, data []byte) (id int, err error) {
+	unshare, err := g.store.Share(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, unshare()) }()
+	end := preflight.Ends{Path: change.Path(e.file)}
+	end.Base, err = preflight.Take(g.tree, g.store, end.Path)
+	var busy *preflight.UnsteadyError
+	if errors.As(err, &busy) || err == nil && !holds(end.Base, was.Data) {
+		return 0, &EditedError{File: e.file}
+	}
+	if err == nil {
+		end.Proposed, err = g.pinBytes(data, false)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if end.Base.Exists() {
+		end.Proposed.Perm = end.Base.Perm
+	}
+	return g.approveEnds(ctx, []preflight.Ends{end}, e.by, e.message)
+}
+
+// holds reports whether a pin is that of a file with these bytes, or without bytes that of none.
+func holds(pin change.Pin, data []byte) bool {
+	if data == nil {
+		return !pin.Exists()
+	}
+	return pin.Kind == change.KindFile && pin.SHA256 == config.Digest(data)
 }
 
 // readConfig reads one of the repository's files. What is there and no regular file is an error.
@@ -146,31 +196,6 @@ func (g *Gate) readConfig(file string) (config.Source, error) {
 	}
 	repository.Name = file
 	return repository, nil
-}
-
-// replaceConfig puts data in the place of what was read, unless somebody has saved something else since.
-func (g *Gate) replaceConfig(was config.Source, data []byte) error {
-	file := was.Name
-	at := filepath.Join(g.repo.Root(), file)
-	// What a killed process left beside it goes first.
-	if _, err := durable.SweepAbandoned(g.repo.Root()); err != nil {
-		return err
-	}
-	if was.Data == nil {
-		return durable.WriteNew(at, data, newConfigPerm)
-	}
-	info, err := os.Lstat(at)
-	if err != nil {
-		return err
-	}
-	now, err := g.readConfig(file)
-	if err != nil {
-		return err
-	}
-	if string(now.Data) != string(was.Data) {
-		return &UsageError{Problem: file + " was changed meanwhile: nothing was written", Hint: "the same command again"}
-	}
-	return durable.WriteFile(at, data, info.Mode().Perm())
 }
 
 // Trust records that a person trusts these bytes of one of the repository's files, or without bytes its absence, and then keeps

@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/correx/correx/internal/apply"
 	"github.com/correx/correx/internal/change"
+	"github.com/correx/correx/internal/config"
 	"github.com/correx/correx/internal/durable"
 	"github.com/correx/correx/internal/ledger"
 	"github.com/correx/correx/internal/ledger/projection"
@@ -127,7 +129,7 @@ func (g *Gate) recoverLocked(ctx context.Context) error {
 // unrecorded returns a landing of this worktree that was allowed, left working names in the tree and has neither a journal
 // nor an end on record; nil when there is none.
 func (g *Gate) unrecorded() (*apply.Landing, error) {
-	for _, e := range g.state.Waiting(g.worktree()) {
+	for _, e := range append(g.state.Waiting(g.worktree()), g.lastEdit()...) {
 		if e.State != change.StateApproved {
 			continue
 		}
@@ -137,6 +139,24 @@ func (g *Gate) unrecorded() (*apply.Landing, error) {
 		}
 	}
 	return nil, nil
+}
+
+// lastEdit returns the newest edit of a repository's file that was approved, if it did not land. The landing of an older one was
+// put right before this one began.
+func (g *Gate) lastEdit() []*projection.Entry {
+	for _, e := range slices.Backward(g.state.Ordered(g.worktree())) {
+		if e.Origin != change.OriginCommit || e.State != change.StateApproved || len(e.Files) != 1 {
+			continue
+		}
+		switch e.Files[0].Path {
+		case config.RepositoryFile, config.LocalFile:
+			if _, done := g.state.Committed(e.Grant); done {
+				return nil
+			}
+			return []*projection.Entry{e}
+		}
+	}
+	return nil
 }
 
 // committed answers recovery's one question, and refuses a journal that no decision in the ledger stands behind.
