@@ -24,6 +24,9 @@ func (w *work) goBack() error {
 			return err
 		}
 	} else {
+		if err := w.retake(); err != nil {
+			return err
+		}
 		for i := len(w.moves) - 1; i >= 0; i-- {
 			if err := w.back(w.moves[i]); err != nil {
 				return fmt.Errorf("put back %q: %w", w.moves[i].path, err)
@@ -113,7 +116,11 @@ func (w *work) backTake(m *move, home folder) error {
 		return err
 	}
 	if !there {
-		return nil
+		// An earlier attempt may have been cut off while it brought the base from the store.
+		if there, err = exists(home, m.staged); err == nil && there {
+			err = w.fromStore(m, home)
+		}
+		return err
 	}
 	return w.returnAside(m, home, home)
 }
@@ -141,17 +148,23 @@ func (w *work) backPut(m *move, home folder) error {
 	name := m.path.Base()
 	parent, err := w.place(m.dir)
 	if lost(err) {
-		return w.removeStaged(m, home)
+		return w.drop(m, home, m.staged, m.result)
 	}
 	if err != nil {
 		return err
 	}
 	unswitched, err := w.unswitched(m, home, parent)
+	if err == nil && unswitched && m.result.ino == 0 {
+		unswitched, err = w.isAlone(m, home, parent)
+	}
 	if err != nil {
 		return err
 	}
 	if unswitched {
-		return w.removeOwn(m, home, m.staged, m.result)
+		return w.drop(m, home, m.staged, m.result)
+	}
+	if err := w.clearStaged(m, home, parent); err != nil {
+		return err
 	}
 	there, err := exists(home, m.aside)
 	if err != nil {
@@ -200,13 +213,17 @@ func (w *work) judgeAside(m *move, home, parent folder) error {
 	return w.returnAside(m, home, parent)
 }
 
-// removeStaged removes new content from its staged name if it is still there.
-func (w *work) removeStaged(m *move, home folder) error {
-	own, err := w.isOwn(home, m.staged, m)
-	if err != nil || !own {
+// clearStaged takes away what stands at the staged name of m though its content is in the tree: the other name of one file,
+// or what somebody wrote, which is kept.
+func (w *work) clearStaged(m *move, home, parent folder) error {
+	both, err := sameEntry(home, m.staged, parent, m.path.Base())
+	if err != nil {
 		return err
 	}
-	return w.removeOwn(m, home, m.staged, m.result)
+	if both {
+		return home.Unlink(m.staged)
+	}
+	return w.drop(m, home, m.staged, m.result)
 }
 
 // unswitched reports whether new content is at its staged name and nowhere else: the name in the tree was not switched. If
@@ -241,7 +258,7 @@ func (w *work) backSwap(m *move, home folder) error {
 		return w.backSlowly(m, home, unswitched)
 	}
 	if unswitched {
-		return w.removeOwn(m, home, m.staged, m.result)
+		return w.drop(m, home, m.staged, m.result)
 	}
 	staged, err := exists(home, m.staged)
 	if err != nil {
@@ -268,15 +285,10 @@ func (w *work) backSwap(m *move, home folder) error {
 // latter after it was switched, and that stands.
 func (w *work) backSlowly(m *move, home folder, unswitched bool) error {
 	if unswitched && m.result.ino == 0 {
-		// In the copy of a folder the two names of one file are two files.
-		both, err := equalEntry(home, m.staged, home, m.path.Base())
-		if err == nil && both {
-			err = home.Unlink(m.staged)
-		}
-		if err != nil {
+		var err error
+		if unswitched, err = w.isAlone(m, home, home); err != nil {
 			return err
 		}
-		unswitched = !both
 	}
 	if !unswitched {
 		out, err := w.takeOutSlowly(m, home)
@@ -290,7 +302,47 @@ func (w *work) backSlowly(m *move, home folder, unswitched bool) error {
 	if err := w.returnAside(m, home, home); err != nil {
 		return err
 	}
-	return w.removeOwn(m, home, m.staged, m.result)
+	return w.drop(m, home, m.staged, m.result)
+}
+
+// isAlone reports whether nothing equal to the new content at its staged name stands in f. In the copy of a folder the two
+// names of one file, which a move cut in half has, are two files: the staged one goes.
+func (w *work) isAlone(m *move, home, f folder) (bool, error) {
+	both, err := equalEntry(home, m.staged, f, m.path.Base())
+	if err == nil && both {
+		err = home.Unlink(m.staged)
+	}
+	return !both, err
+}
+
+// swapSlowly puts the base, which is at the staged name, in the place of the new content without an exchange.
+func (w *work) swapSlowly(m *move, home folder) error {
+	name := m.path.Base()
+	err := home.MoveAway(name, home, m.aside)
+	if errors.Is(err, fs.ErrNotExist) {
+		return w.drop(m, home, m.staged, m.base) // removed by somebody else, which stands
+	}
+	if err != nil {
+		return err
+	}
+	out, err := examine(home, m.aside, m.path, m.result)
+	if err != nil {
+		return err
+	}
+	back, old := m.staged, m.aside
+	if !out.matches() {
+		back, old = m.aside, m.staged // theirs
+	}
+	if err := home.MoveNew(back, home, name); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := w.drop(m, home, back, m.base); err != nil {
+		return err
+	}
+	if old == m.staged {
+		return w.drop(m, home, old, m.base)
+	}
+	return w.drop(m, home, old, m.result)
 }
 
 // takeOutSlowly moves the new content back to its staged name. out is false when the name in the tree holds, or lacks, what
@@ -354,6 +406,9 @@ func (w *work) exchangeBack(m *move, home folder) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			// The name was removed by somebody else, which stands.
 			return w.settle(m, home, inRole)
+		}
+		if errors.Is(err, durable.ErrNoExchange) && inRole == old {
+			return w.swapSlowly(m, home)
 		}
 		if err != nil {
 			return err

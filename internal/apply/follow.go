@@ -13,6 +13,9 @@ import (
 // on in the folder that holds their working names, or their new content, by now. A folder that was copied and removed
 // counts as renamed. What is found nowhere stays as it is: its folder left the tree, or it was put back before.
 func (w *work) follow() error {
+	if err := w.findCopies(); err != nil {
+		return err
+	}
 	var away []*move
 	for _, m := range w.moves {
 		here, err := w.isHere(m)
@@ -48,6 +51,50 @@ func (w *work) follow() error {
 		w.goOnAt(m, s)
 	}
 	return err
+}
+
+// findCopies has content tell what is of the moves whose folder is not the one that they were staged in, though it has its
+// name: somebody copied it and put the copy in its place. It also tells in folders that the landing made, which nobody has a
+// record of.
+func (w *work) findCopies() error {
+	made := map[change.Path]bool{}
+	for _, p := range w.missing {
+		made[p] = true
+	}
+	for _, m := range w.moves {
+		if m.homeIno == 0 {
+			continue
+		}
+		if made[m.dir] {
+			if _, err := w.place(m.dir); err == nil {
+				m.forgetInodes()
+			}
+			continue
+		}
+		home, err := w.place(m.home)
+		if lost(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		id, err := home.Self()
+		if err != nil {
+			return err
+		}
+		if id.Ino != 0 && id.Ino != m.homeIno {
+			m.forgetInodes()
+		}
+	}
+	return nil
+}
+
+// forgetInodes has content tell what is of m: a copy has other inodes.
+func (m *move) forgetInodes() {
+	m.result.ino = 0
+	for i := range m.result.inner {
+		m.result.inner[i].ino = 0
+	}
 }
 
 // isHere reports whether m is where the journal says: a working name of it is, or its new content where that leaves no
@@ -123,11 +170,7 @@ func (w *work) goOnAt(m *move, s *sighting) {
 			m.dir = s.home
 		}
 		if !s.original {
-			// A copy has another inode: its content tells.
-			m.result.ino = 0
-			for i := range m.result.inner {
-				m.result.inner[i].ino = 0
-			}
+			m.forgetInodes()
 		}
 	}
 	if s.dirFound {

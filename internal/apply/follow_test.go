@@ -26,6 +26,7 @@ var relocations = []relocation{
 	{name: "renamed", to: func(f string) string { return f + "-moved" }},
 	{name: "renamed into another", to: func(f string) string { return "far/away/" + f }},
 	{name: "copied and removed", to: func(f string) string { return f + "-copy" }, copied: true},
+	{name: "copied and removed and renamed back", to: func(f string) string { return f }, copied: true},
 	{name: "renamed and checked out again", to: func(f string) string { return f + "-moved" }, restored: true},
 }
 
@@ -49,8 +50,11 @@ func (r relocation) do(t *testing.T, root string, s scenario) []string {
 			t.Fatal(err)
 		}
 		if r.copied {
-			copyFolder(t, from, to)
+			copyFolder(t, from, to+"~")
 			err = os.RemoveAll(from)
+			if err == nil {
+				err = os.Rename(to+"~", to)
+			}
 		} else {
 			err = os.Rename(from, to)
 		}
@@ -107,7 +111,7 @@ func TestFoldersRenamedAfterACrash(t *testing.T) {
 					_, was := s.before[p]
 					return !was
 				})
-				if r.copied && creates {
+				if r.copied && creates && r.to("f") != "f" {
 					return // a copy of a new file is a file like any other: nothing tells where it came from
 				}
 				everyStep(t, func(at int) *faults { return &faults{Fault: faultfs.Fault{At: at, Mode: faultfs.Crash}, slow: slow} }, func(t *testing.T, f *faults) {
@@ -139,7 +143,7 @@ func renameAfterCrash(t *testing.T, r *trial, how relocation) {
 		t.Errorf("the tree holds %+v, want %+v", got, want)
 	}
 	expectNoJournal(t, r.state)
-	if !ready || r.committed || how.restored {
+	if !ready || r.committed || how.restored || how.to("f") == "f" {
 		return
 	}
 	for _, step := range r.l.Steps {
@@ -178,4 +182,108 @@ func TestFoldersThatCannotBeRead(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(r.root, "b", "f")); err != nil || string(text) != "old" {
 		t.Errorf("b/f holds %q, %v", text, err)
 	}
+}
+
+// TestWorkingNamesRemoved stops a landing at every step and removes every working name, as git clean does. What the order of
+// the switching proves to have been taken comes back from the store; what nothing proves is named.
+func TestWorkingNamesRemoved(t *testing.T) {
+	restored := 0
+	eachScenario(t, func(t *testing.T, s scenario, slow bool) {
+		everyStep(t, func(at int) *faults { return &faults{Fault: faultfs.Fault{At: at, Mode: faultfs.Crash}, slow: slow} }, func(t *testing.T, f *faults) {
+			r := newTrial(t, s, f)
+			if _, died, err := r.land(t); died != r.f.Struck() || !died && err != nil {
+				t.Fatalf("died %v, %v", died, err)
+			}
+			for _, path := range workingNames(t, r.root) {
+				if err := os.RemoveAll(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before, _ := read(t, r.root)
+			if _, _, err := r.recover(t, &faults{slow: slow}); err != nil {
+				t.Fatalf("recover: %v", err)
+			}
+			want := maps.Clone(s.before)
+			if r.committed {
+				want = s.landed(t)
+			}
+			got, _ := read(t, r.root)
+			for p, n := range want {
+				if _, was := before[p]; !was && got[p] == n {
+					restored++
+				}
+			}
+			for _, p := range slices.Concat(r.reverted...) {
+				if n, there := got[p]; there && n != want[p] && n != s.after[p] {
+					t.Errorf("%q holds %+v", p, n)
+				}
+				for _, l := range []layout{got, want} {
+					for q := range l {
+						if q.Under(p) || p.Under(q) {
+							delete(l, q)
+						}
+					}
+				}
+			}
+			if !maps.Equal(got, want) {
+				t.Errorf("the tree holds %+v, want %+v", got, want)
+			}
+		})
+	})
+	if restored == 0 {
+		t.Error("nothing was brought back from the store, so nothing was tried")
+	}
+}
+
+// TestWorkingNamesWrittenTo stops a landing at every step and lets somebody write to every working name: no byte of theirs
+// is lost.
+func TestWorkingNamesWrittenTo(t *testing.T) {
+	eachScenario(t, func(t *testing.T, s scenario, slow bool) {
+		everyStep(t, func(at int) *faults { return &faults{Fault: faultfs.Fault{At: at, Mode: faultfs.Crash}, slow: slow} }, func(t *testing.T, f *faults) {
+			r := newTrial(t, s, f)
+			if _, died, err := r.land(t); died != r.f.Struck() || !died && err != nil {
+				t.Fatalf("died %v, %v", died, err)
+			}
+			wrote := 0
+			for _, path := range workingNames(t, r.root) {
+				if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+					text, err := os.ReadFile(path)
+					must(t, err)
+					must(t, os.WriteFile(path, append(text, theirs...), 0o644))
+					wrote++
+				}
+			}
+			if _, _, err := r.recover(t, &faults{slow: slow}); err != nil {
+				t.Fatalf("recover: %v", err)
+			}
+			got, _ := read(t, r.root)
+			kept := 0
+			for _, n := range got {
+				if strings.HasSuffix(n.text, theirs) {
+					kept++
+				}
+			}
+			if left := workingNames(t, r.root); len(left) > 0 || kept != wrote {
+				t.Errorf("%d files were written to, %d are there: %+v", wrote, kept, got)
+			}
+		})
+	})
+}
+
+func workingNames(t *testing.T, root string) []string {
+	t.Helper()
+	var list []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasPrefix(d.Name(), reservedPrefix) {
+			list = append(list, path)
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }

@@ -48,10 +48,11 @@ type moveRecord struct {
 	Path change.Path `json:"path"`
 	Home change.Path `json:"home"`
 	// The rest is there once the landing is ready, and where something is staged.
-	Dev   uint64        `json:"dev,omitempty"`
-	Ino   uint64        `json:"ino,omitempty"`
-	Perm  uint32        `json:"perm,omitempty"`
-	Inner []innerRecord `json:"inner,omitempty"`
+	Dev     uint64        `json:"dev,omitempty"`
+	HomeIno uint64        `json:"home_ino,omitempty"`
+	Ino     uint64        `json:"ino,omitempty"`
+	Perm    uint32        `json:"perm,omitempty"`
+	Inner   []innerRecord `json:"inner,omitempty"`
 }
 
 type innerRecord struct {
@@ -66,6 +67,9 @@ func (w *work) writeJournal(state journalState) error {
 	}
 	for _, m := range w.moves {
 		mr := moveRecord{Path: m.path, Home: m.home, Dev: w.dev, Ino: m.result.ino, Perm: m.result.pin.Perm}
+		if at, known := w.places[m.home]; known {
+			mr.HomeIno = at.id.Ino
+		}
 		for _, in := range m.result.inner {
 			mr.Inner = append(mr.Inner, innerRecord{Ino: in.ino, Perm: in.pin.Perm})
 		}
@@ -176,7 +180,7 @@ func (m *move) restore(r moveRecord, state journalState) error {
 	if !m.path.Dir().Under(r.Home) || m.kind() != put && r.Home != m.path.Dir() {
 		return fmt.Errorf("has home %q for %q", r.Home, m.path)
 	}
-	m.home = r.Home
+	m.home, m.homeIno = r.Home, r.HomeIno
 	if state != stateReady || !m.result.exists() {
 		return nil
 	}

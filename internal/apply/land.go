@@ -78,6 +78,8 @@ type Engine struct {
 	images Images
 	// stopped is the failed flush after which this process does nothing more.
 	stopped error
+	// kept is for Kept.
+	kept []Kept
 }
 
 // Open opens the working tree root. dir is the worktree's folder in correx's state, which exists; images is asked for

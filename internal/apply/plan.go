@@ -57,7 +57,9 @@ type move struct {
 	// home is the folder that holds the working names: the folder of path, or for a put the nearest one that exists.
 	home change.Path
 	// dir is the folder of path itself. Both are other folders than path says once somebody renamed one after a crash.
-	dir           change.Path
+	dir change.Path
+	// homeIno is the inode that home had when the landing was staged; 0 before that and where nothing tells.
+	homeIno       uint64
 	staged, aside string
 	base, result  content
 	// steps are the paths of the landing's steps that this move carries out.
@@ -93,7 +95,7 @@ func plan(id string, steps []change.Step) ([]*move, error) {
 			return nil, err
 		}
 		byPath[s.Path] = &move{
-			path: s.Path, dir: s.Path.Dir(), base: content{pin: s.Base}, result: content{pin: s.Result}, steps: []change.Path{s.Path},
+			path: s.Path, home: s.Path.Dir(), dir: s.Path.Dir(), base: content{pin: s.Base}, result: content{pin: s.Result}, steps: []change.Path{s.Path},
 		}
 	}
 	var moves []*move

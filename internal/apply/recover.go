@@ -58,6 +58,7 @@ func (e *Engine) Recover(
 		if err = w.follow(); err == nil {
 			err = w.finish()
 		}
+		e.kept = w.kept
 	} else {
 		err = w.takeBack(reverted)
 	}
@@ -71,6 +72,9 @@ func (e *Engine) Recover(
 	}
 	return true, nil
 }
+
+// Kept returns what the last recovery past a commit point gave visible names: contents of somebody else at working names.
+func (e *Engine) Kept() []Kept { return e.kept }
 
 func (w *work) takeBack(reverted func(Landing, []change.Path) error) error {
 	// Which of the missing folders were made is not on record; the empty ones among them are removed.

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -320,11 +321,47 @@ func (w *work) unstage() error {
 			continue
 		}
 		if err == nil {
-			err = w.removeOwn(m, home, m.staged, m.result)
+			err = w.removePart(m, home)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// removePart removes what was staged of m, whole or in part. After a crash, what does not begin as its content does was
+// written by somebody else, and gets a visible name.
+func (w *work) removePart(m *move, home folder) error {
+	if m.homeIno != 0 && m.result.pin.Kind == change.KindFile {
+		ours, err := w.isBeginning(home, m.staged, m.result.pin)
+		if err != nil {
+			return err
+		}
+		if !ours {
+			return w.keep(m, home, m.staged)
+		}
+	}
+	return w.removeOwn(m, home, m.staged, m.result)
+}
+
+// sameBeginning reports whether all that a holds is what b begins with.
+func sameBeginning(a, b io.Reader) (bool, error) {
+	x, y := make([]byte, copyBuffer), make([]byte, copyBuffer)
+	for {
+		n, err := io.ReadFull(a, x)
+		if n == 0 || err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return err == nil, err
+		}
+		k, kerr := io.ReadFull(b, y[:n])
+		if k < n || !bytes.Equal(x[:n], y[:n]) {
+			if errors.Is(kerr, io.EOF) || errors.Is(kerr, io.ErrUnexpectedEOF) {
+				kerr = nil
+			}
+			return false, kerr
+		}
+	}
 }

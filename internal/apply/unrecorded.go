@@ -60,6 +60,9 @@ func (e *Engine) RecoverUnrecorded(ctx context.Context, l Landing, reverted func
 	}
 	w.ready = true
 	for _, m := range w.moves {
+		if err := w.findHome(m); err != nil {
+			return err
+		}
 		m.result.lenient = !l.RestorePerm
 		for i := range m.result.inner {
 			m.result.inner[i].lenient = !l.RestorePerm
@@ -67,7 +70,7 @@ func (e *Engine) RecoverUnrecorded(ctx context.Context, l Landing, reverted func
 	}
 	err = w.follow()
 	if err == nil {
-		err = w.clearStaged()
+		err = w.clearUnswitched()
 	}
 	if err == nil {
 		err = w.takeBack(reverted)
@@ -79,9 +82,30 @@ func (e *Engine) RecoverUnrecorded(ctx context.Context, l Landing, reverted func
 	return nil
 }
 
-// clearStaged takes away what stands at the staged names of moves that were not switched: the new content, or what an earlier
+// findHome finds the folder of a new file's working names, which is one above its path.
+func (w *work) findHome(m *move) error {
+	for _, at := range append(m.path.Ancestors(), "") {
+		f, err := w.place(at)
+		if lost(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		there, err := exists(f, m.staged)
+		if err != nil {
+			return err
+		}
+		if there {
+			m.home = at
+		}
+	}
+	return nil
+}
+
+// clearUnswitched takes away what stands at the staged names of moves that were not switched: the new content, or what an earlier
 // attempt left of it. What is neither, since the landing was still writing it or somebody else did, gets a visible name.
-func (w *work) clearStaged() error {
+func (w *work) clearUnswitched() error {
 	for _, m := range w.moves {
 		home, err := w.place(m.home)
 		if lost(err) {

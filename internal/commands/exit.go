@@ -133,9 +133,12 @@ func hintOf(err error) string {
 	var person *gate.PersonError
 	var stale *gate.StaleError
 	var worktree *gate.WorktreeError
+	var journal *apply.JournalError
 	switch {
 	case errors.As(err, &chosen):
 		return chosen.hint
+	case errors.As(err, &journal):
+		return fmt.Sprintf("mv %q %q, then correx status: what stands at working names goes back", journal.File, journal.File+".damaged")
 	case errors.As(err, &usage):
 		return usage.Hint
 	case errors.As(err, &person):

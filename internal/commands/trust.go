@@ -32,9 +32,12 @@ type trustedFile struct {
 	// SHA256 is that of the bytes trusted; empty where the file is not there.
 	SHA256  string        `json:"sha256"`
 	Loosens []loosensJSON `json:"loosens"`
-	Before  bool          `json:"trusted_before"`
-	data    []byte
-	lines   []string
+	// Drops are what made it stricter when it was trusted and does not any more, with the lines of those bytes.
+	Drops    []loosensJSON `json:"drops"`
+	Before   bool          `json:"trusted_before"`
+	data     []byte
+	lines    []string
+	oldLines []string
 }
 
 type loosensJSON struct {
@@ -91,12 +94,20 @@ func runTrust(ctx context.Context, c call) (*reply, error) {
 
 // toTrust looks at one of the repository's files as it was read. There is false for one that neither is there nor was trusted.
 func (s *site) toTrust(source config.Source) (trustedFile, bool, error) {
-	f := trustedFile{File: source.Name, Loosens: []loosensJSON{}, data: source.Data}
+	f := trustedFile{File: source.Name, Loosens: []loosensJSON{}, Drops: []loosensJSON{}, data: source.Data}
 	was := false
 	for _, t := range s.sources.Trusted {
 		if t.File == f.File {
 			was = true
 			f.Before = source.Data != nil && config.Digest(t.Data) == config.Digest(source.Data)
+			gone, err := config.Drops(s.sources.User, source, t.Data)
+			if err != nil {
+				return f, true, err
+			}
+			for _, x := range gone {
+				f.Drops = append(f.Drops, loosensJSON{x.Line, x.Last, x.Key, x.Text})
+			}
+			f.oldLines = strings.Split(string(t.Data), "\n")
 		}
 	}
 	if source.Data == nil {
@@ -134,19 +145,31 @@ func (f trustedFile) show(w io.Writer) {
 	switch {
 	case f.data == nil:
 		fmt.Fprintf(w, "%s is not there: what it tightened when it was trusted will not hold any more\n", f.File)
+		showLines(w, f.Drops, f.oldLines)
 		return
 	case f.Before:
 		fmt.Fprintf(w, "%s is trusted as it is\n", f.File)
 		return
-	case len(f.Loosens) == 0:
+	case len(f.Loosens)+len(f.Drops) == 0:
 		fmt.Fprintf(w, "%s (sha256 %.12s) loosens nothing\n", f.File, f.SHA256)
 		return
 	}
-	fmt.Fprintf(w, "%s (sha256 %.12s) loosens:\n", f.File, f.SHA256)
-	for _, x := range f.Loosens {
+	if len(f.Loosens) > 0 {
+		fmt.Fprintf(w, "%s (sha256 %.12s) loosens:\n", f.File, f.SHA256)
+		showLines(w, f.Loosens, f.lines)
+	}
+	if len(f.Drops) > 0 {
+		fmt.Fprintf(w, "%s (sha256 %.12s) takes back what made it stricter when it was trusted:\n", f.File, f.SHA256)
+		showLines(w, f.Drops, f.oldLines)
+	}
+}
+
+// showLines writes settings with the lines that they stand in.
+func showLines(w io.Writer, list []loosensJSON, lines []string) {
+	for _, x := range list {
 		fmt.Fprintf(w, "  %s: %s\n", visible(x.Key), visible(x.Text))
-		for n := x.Line; n <= x.Last && n <= len(f.lines); n++ {
-			fmt.Fprintf(w, "  %5d | %s\n", n, visible(strings.TrimSuffix(f.lines[n-1], "\r")))
+		for n := x.Line; n <= x.Last && n <= len(lines); n++ {
+			fmt.Fprintf(w, "  %5d | %s\n", n, visible(strings.TrimSuffix(lines[n-1], "\r")))
 		}
 	}
 }
@@ -160,7 +183,7 @@ func (j trustJSON) done(w io.Writer) {
 		case f.data == nil:
 			fmt.Fprintf(w, "%s: what was trusted of it is forgotten\n", f.File)
 		default:
-			fmt.Fprintf(w, "%s is trusted: %s\n", f.File, count(len(f.Loosens), "setting")+" loosened")
+			fmt.Fprintf(w, "%s is trusted: %s\n", f.File, count(len(f.Loosens)+len(f.Drops), "setting")+" loosened")
 		}
 	}
 	if len(j.Files) == 0 {

@@ -141,6 +141,41 @@ func Loosens(user, of Source) ([]Loosening, error) {
 	return nil, nil
 }
 
+// Drops says what the bytes that are trusted of a file make stricter, and would not any more if a person trusted those in of
+// instead. Lines are those of the trusted bytes.
+func Drops(user, of Source, trusted []byte) ([]Loosening, error) {
+	c := Default()
+	for number, source := range []Source{user, of} {
+		if source.Data == nil {
+			continue
+		}
+		l, err := parse(source)
+		if err != nil {
+			return nil, err
+		}
+		l.replace(&c, number)
+	}
+	l, err := parse(Source{Name: of.Name + asTrusted, Data: trusted})
+	if err != nil {
+		return nil, err
+	}
+	var list []Loosening
+	for _, k := range keys() {
+		e, ok := l.entries[k.name]
+		if ok && !k.own && k.compare(&c, e.value) < 0 && (k.name != "protect.paths" || !c.protects(texts(e.value))) {
+			list = append(list, l.loosening(e.at, k.name, show(e.value)+" holds no more"))
+		}
+	}
+	for _, e := range l.rules {
+		known := slices.ContainsFunc(c.Policy.Rules, func(r tiers.Rule) bool { return r.String() == e.rule.String() })
+		if e.rule.Action != tiers.ActionAllow && !known {
+			list = append(list, l.loosening(e.at.at, tableRule, e.rule.String()+" holds no more"))
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Loosening) int { return cmp.Compare(a.Line, b.Line) })
+	return list, nil
+}
+
 // leftOut tells of what an untrusted file would loosen, and of what it cannot say at all.
 func (l layer) leftOut(rest []Loosening) []Notice {
 	notices := l.inVain()

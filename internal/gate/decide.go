@@ -158,6 +158,22 @@ func (g *Gate) stillAllowed(e *projection.Entry, files []change.FileChange) erro
 	return nil
 }
 
+// stillHolds asks policy at the instant of a person's yes: what was set to deny while they looked at the card stands, and
+// settings that were edited meanwhile are read first.
+func (g *Gate) stillHolds(e *projection.Entry, y yes) error {
+	if y.event != ledger.ApprovalGranted || e.Origin == change.OriginUndo {
+		return nil
+	}
+	same, err := g.unchanged()
+	if err != nil {
+		return err
+	}
+	if !same {
+		return &UsageError{Problem: fmt.Sprintf("the settings were changed while #%d was looked at: nothing was decided", e.ID), Hint: "the same command again"}
+	}
+	return g.stillAllowed(e, y.files(e))
+}
+
 // Reject records a person's no.
 func (g *Gate) Reject(ctx context.Context, id int, o DecideOptions) (Result, error) {
 	return g.turnDown(ctx, id, ledger.ApprovalRejected, o.decision(change.Rejected))

@@ -77,6 +77,9 @@ func (e *StaleError) Error() string {
 	if n := len(e.Paths) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %d more)", n)
 	}
+	if p.Expected.Equal(p.Found) {
+		return fmt.Sprintf("change set #%d %s: %q is open for writing in another program, or was put in its place anew%s", e.ID, what, p.Path, more)
+	}
 	return fmt.Sprintf("change set #%d %s: %q is not what it was (expected %s, found %s)%s", e.ID, what, p.Path, describe(p.Expected), describe(p.Found), more)
 }
 

@@ -141,6 +141,7 @@ func checkTree(r *repo.Repo, store *undo.Store, state *projection.State, report 
 	pending, err := engine.Pending()
 	switch {
 	case err != nil:
+		report.Journal = "damaged"
 		report.found("journal", err.Error())
 	case pending != nil:
 		report.Journal = fmt.Sprintf("landing of #%d was interrupted; the next command puts it right", pending.Set)
@@ -180,8 +181,8 @@ func leftovers(engine *apply.Engine, store *undo.Store, state *projection.State)
 			if e.Grant == "" || !w.BelongsTo(e.Grant) {
 				continue
 			}
-			l.set, l.what = e.ID, fmt.Sprintf("a working name of the landing of #%d, which has no journal", e.ID)
-			if _, done := state.Committed(e.Grant); e.State == change.StateApproved && !done {
+			l.set, l.what = e.ID, fmt.Sprintf("a working name of the landing of #%d, which has no journal%s", e.ID, roleOf(e, w.Pin))
+			if _, done := state.Committed(e.Grant); (e.State == change.StateApproved || e.State == change.StateStale) && !done {
 				todo = "correx status puts back what stands beside its path; else " + todo
 			}
 		}
@@ -189,6 +190,19 @@ func leftovers(engine *apply.Engine, store *undo.Store, state *projection.State)
 		list = append(list, l)
 	}
 	return list, nil
+}
+
+// roleOf says for which path of a set a pin is the base, or the proposal.
+func roleOf(e *projection.Entry, pin change.Pin) string {
+	for _, s := range stepsOf(e.Chosen()) {
+		switch {
+		case pin.Exists() && pin.SHA256 == s.Base.SHA256:
+			return fmt.Sprintf("; it holds what %q was before", s.Path)
+		case pin.Exists() && pin.SHA256 == s.Result.SHA256:
+			return fmt.Sprintf("; it holds what was to land at %q", s.Path)
+		}
+	}
+	return ""
 }
 
 // Leftovers names the working names of landings that stand in the tree though no landing is in progress, and what to do

@@ -143,6 +143,9 @@ func (g *Gate) recordYes(ctx context.Context, id int, y yes) error {
 		case d.Digest != "" && d.Digest != e.Digest:
 			return nil, &StateError{ID: id, State: e.State, Want: "is not what was shown"}
 		}
+		if err := g.stillHolds(e, y); err != nil {
+			return nil, err
+		}
 		d.At, d.Digest = g.clock().UTC(), e.Digest
 		b := &batch{gate: g, actor: d.By}
 		part := y.on(e)
@@ -178,9 +181,7 @@ func (g *Gate) land(ctx context.Context, e *projection.Entry) (string, error) {
 // files that moved is a *StaleError, and recorded.
 func (g *Gate) carryOut(ctx context.Context, e *projection.Entry, l apply.Landing, commit func(apply.Landed) error) error {
 	out, err := g.engine.Land(ctx, l, commit)
-	for _, k := range out.Kept {
-		g.notices = append(g.notices, fmt.Sprintf("what somebody saved to %q while #%d landed is kept as %q", k.Path, e.ID, k.Where))
-	}
+	g.noteKept(e.ID, out.Kept)
 	var stale *apply.StaleError
 	switch {
 	case err == nil:

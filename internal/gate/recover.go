@@ -99,9 +99,10 @@ func (g *Gate) recoverLocked(ctx context.Context) error {
 		if err := catchUp(); err != nil {
 			return err
 		}
-		_, err := g.engine.Recover(ctx, g.committed, func(l apply.Landing, kept []change.Path) error {
+		_, err = g.engine.Recover(ctx, g.committed, func(l apply.Landing, kept []change.Path) error {
 			return g.recordReverted(ctx, l, "interrupted", kept)
 		})
+		g.noteKept(pending.Set, g.engine.Kept())
 		return err
 	}
 	if some, err := g.unrecorded(); err != nil || some == nil {
@@ -129,16 +130,28 @@ func (g *Gate) recoverLocked(ctx context.Context) error {
 // unrecorded returns a landing of this worktree that was allowed, left working names in the tree and has neither a journal
 // nor an end on record; nil when there is none.
 func (g *Gate) unrecorded() (*apply.Landing, error) {
-	for _, e := range append(g.state.Waiting(g.worktree()), g.lastEdit()...) {
-		if e.State != change.StateApproved {
-			continue
-		}
+	for _, e := range append(g.allowed(), g.lastEdit()...) {
 		l := g.landingOf(e)
 		if is, err := g.engine.Unrecorded(l); err != nil || is {
 			return &l, err
 		}
 	}
 	return nil, nil
+}
+
+// allowed returns the sets that were allowed and have not landed: those that still may, and those that became stale, of which
+// a folder that was away when recovery looked for it may hold a half.
+func (g *Gate) allowed() []*projection.Entry {
+	var list []*projection.Entry
+	for _, e := range g.state.Ordered(g.worktree()) {
+		if e.Grant == "" || e.Origin == change.OriginCommit || e.State != change.StateApproved && e.State != change.StateStale {
+			continue
+		}
+		if _, done := g.state.Committed(e.Grant); !done {
+			list = append(list, e)
+		}
+	}
+	return list
 }
 
 // lastEdit returns the newest edit of a repository's file that was approved, if it did not land. The landing of an older one was
@@ -179,6 +192,13 @@ func sameSteps(a, b []change.Step) bool {
 		}
 	}
 	return true
+}
+
+// noteKept tells of what somebody saved into what a landing replaced.
+func (g *Gate) noteKept(set int, kept []apply.Kept) {
+	for _, k := range kept {
+		g.notices = append(g.notices, fmt.Sprintf("what somebody saved to %q while #%d landed is kept as %q", k.Path, set, k.Where))
+	}
 }
 
 // pathWords lists the first of some paths.

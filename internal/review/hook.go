@@ -260,8 +260,11 @@ func (m *hookMessage) person() {
 		return word == wordRejected || word == wordDenied
 	})
 	all := m.in.Set > 0 && !slices.ContainsFunc(open, func(b HookPath) bool { return m.set(b) != m.in.Set })
+	refused := len(open) < len(m.in.Blocked)
 	switch {
 	case len(open) == 0:
+	case refused && !m.in.Temporary:
+		m.add("person: unstage what is denied or refused, correx approve --staged, commit again")
 	case !m.in.Temporary:
 		m.add("person: correx approve --staged, then commit again")
 	case all:
