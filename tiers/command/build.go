@@ -37,6 +37,7 @@ func (c *invocation) script1(a arg) {
 
 // runScripts grades "npm run NAME" and its like.
 func runScripts(c *invocation) {
+	c.packageFlags()
 	if len(c.operands) == 0 {
 		c.part.Tier, c.part.Why = max(change.T1, c.sc.lowest), "lists the scripts"
 		return
@@ -71,8 +72,10 @@ func runMake(c *invocation) {
 			if destroyWords.MatchString(f.value.text) {
 				c.destroys("runs inline recipes with a word that destroys")
 			}
-		case "-C", "--directory", "-f", "--file", "--makefile", "--justfile", "-d", "--working-directory":
-			c.take(c.reads(c.sc, f.value))
+		case "-f", "--file", "--makefile":
+			if oneOf(f.value.text, "- /dev/stdin /dev/fd/0") {
+				c.fedRecipes()
+			}
 		}
 	}
 }
@@ -81,6 +84,7 @@ var destroyWords = pattern(`\b(rm|unlink|shred|mkfs|dd|sudo|curl|wget)\b`)
 
 // nodeInstall grades restoring declared packages, or adding new ones.
 func nodeInstall(c *invocation) {
+	c.packageFlags()
 	if c.any("-g", "--global", "--location") {
 		c.outside("installs outside the project")
 	}
@@ -129,6 +133,9 @@ func pipInstall(c *invocation) {
 		return
 	}
 	c.outside("installs where no environment of the project is in sight")
+	if strings.HasSuffix(c.name, ":uninstall") && !strings.HasPrefix(c.name, "uv") {
+		c.destroys("removes what is installed outside the project")
+	}
 }
 
 // venvPip grades pip in an environment of the project.
@@ -161,13 +168,15 @@ func venvPip(c *invocation) {
 // goBuild grades go build, test and vet: packages are operands, and some flags name programs.
 func goBuild(c *invocation) {
 	if f, ok := c.has("-C"); ok {
-		c.take(c.reads(c.sc, f.value))
+		c.take(c.ours(c.sc, f.value))
 	}
 	for _, a := range c.operands {
 		if a.split {
 			c.unknown("has a word that may turn out to be a flag: " + a.text)
 		}
 	}
+	c.linkerFlags()
+	c.oursAll()
 }
 
 // projectRunner grades "poetry run CMD" and the like: what follows runs in the project's environment.
@@ -218,6 +227,9 @@ func manageVerb(c *invocation) {
 var managed = set("test check makemigrations test:models test:system spec about routes lint")
 
 func cmakeTool(c *invocation) {
+	if !c.any("-E", "-P") {
+		c.oursAll()
+	}
 	for _, f := range c.flags {
 		switch f.name {
 		case "-E":
@@ -242,5 +254,53 @@ func cmakeTool(c *invocation) {
 		case "--target":
 			c.judge(scriptTier(f.value.text))
 		}
+	}
+}
+
+func goClean(c *invocation) {
+	if c.any("-i", "-r") {
+		c.unknown("removes what is installed")
+	}
+}
+
+func goEnv(c *invocation) {
+	if !strings.HasSuffix(c.name, ":env") || !c.any("-w", "-u") {
+		return
+	}
+	c.outside("changes configuration outside the repository")
+	for _, a := range c.operands {
+		name, value, _ := strings.Cut(a.text, "=")
+		if c.any("-w") && (oneOf(name, "CC CXX AR FC GCCGO PKG_CONFIG GOFLAGS GOROOT GOAUTH") || strings.HasPrefix(name, "CGO_") && strings.Contains(name, "FLAGS")) && !benign(name, value) {
+			c.destroys("plants a program, or flags, for every later build: " + name)
+		}
+	}
+}
+
+func goList(c *invocation) {
+	for _, a := range c.operands {
+		if strings.Contains(a.text, "@") || a.split {
+			c.outside("asks the module proxy")
+		}
+	}
+}
+
+func goTool(c *invocation) {
+	if len(c.operands) == 0 {
+		c.lower(change.T1, "lists tools")
+		return
+	}
+	switch c.operands[0].text {
+	case "cover", "nm", "objdump", "vet", "buildid", "doc":
+		c.lower(change.T2, "looks into what was built")
+		for i, a := range c.operands {
+			if (a.text == "-o") && i+1 < len(c.operands) {
+				c.take(c.writes(c.sc, c.operands[i+1]))
+			}
+			if v, ok := strings.CutPrefix(a.text, "-o="); ok {
+				c.take(c.writes(c.sc, literal(v)))
+			}
+		}
+	case "staticcheck", "golangci-lint", "stringer", "mockgen":
+		c.lower(change.T2, "runs a tool of the project")
 	}
 }

@@ -275,3 +275,21 @@ func unpack(c *invocation) {
 	}
 	c.unpackInto(sc, folder, false)
 }
+
+func makeTemporary(c *invocation) {
+	sc := c.sc
+	for _, f := range c.flags {
+		switch {
+		case f.name == "-t" || f.name == "--tmpdir" && f.value.text == "" && f.value.known:
+			f.value = literal("/tmp")
+		case f.name != "-p" && f.name != "--tmpdir":
+			continue
+		}
+		c.take(c.creates(sc, f.value))
+		sc = c.sc.fork()
+		sc.cwd = c.resolve(c.sc, f.value)
+	}
+	for _, a := range c.operands {
+		c.take(c.creates(sc, a))
+	}
+}

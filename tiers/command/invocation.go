@@ -328,6 +328,7 @@ func (c *invocation) apply(e *entry) {
 	if role := c.roles[strings.TrimSuffix(e.role, "!")]; role != nil {
 		role(c)
 	}
+	c.elsewhereBuilt(e)
 }
 
 func reasonOf(t change.Tier) change.Reason {
@@ -484,6 +485,12 @@ func (c *invocation) effects(flags []given) {
 			case f.value.text != "-":
 				c.take(c.writes(c.sc, f.value))
 			}
+		case 'b':
+			if f.value.text != "-" {
+				c.take(c.ours(c.sc, f.value))
+			}
+		case 'm':
+			c.named(f.value, f.name)
 		case 'x':
 			c.steers(f.value, f.name)
 		case 'c':

@@ -52,12 +52,17 @@ func writeAll(c *invocation) {
 // createAll grades programs that make new things and overwrite nothing.
 func createAll(c *invocation) {
 	for _, a := range c.operands {
-		f := c.writes(c.sc, a)
-		if f.reason == change.OutsideRepository && f.tier == change.T4 {
-			f = finding{change.T3, change.OutsideRepository, "creates something outside the repository"}
-		}
-		c.take(f)
+		c.take(c.creates(c.sc, a))
 	}
+}
+
+// creates says what making something new comes to.
+func (g *grader) creates(sc *scope, a arg) finding {
+	f := g.writes(sc, a)
+	if f.reason == change.OutsideRepository && f.tier == change.T4 {
+		f = finding{change.T3, change.OutsideRepository, "creates something outside the repository"}
+	}
+	return f
 }
 
 // secondWritten grades filters whose second operand is where the result goes.

@@ -14,6 +14,7 @@ var (
 	sqlExplains = pattern(`(?is)^\s*explain\s+(\([^)]*\)\s*)?[^;]*;?\s*$`)
 	sqlRuns     = pattern(`(?i)\banalyze\b`)
 	sqlEscape   = pattern(`(?m)^\s*\\(!|o|copy|g|i|ir|w|e|ef|ev|setenv|cd|gexec)|\\!|\\g\s*[|/]|\\o\s|\\copy|\\gexec|\bsystem\s|^\s*(source|tee|pager|notee|edit|host)\b|^\s*[@!]|\\\.`)
+	sqlReads    = pattern(`(?i)\breadfile\s*\(\s*('?)([^')]*)'?\s*(\)?)`)
 	sqlDot      = pattern(`(?m)^\s*\.(\w+)`)
 )
 
@@ -35,6 +36,9 @@ func (c *invocation) statement(a arg) {
 	}
 	if strings.Contains(strings.ToLower(a.text), "writefile") {
 		c.hidden("writes a file from a query")
+	}
+	for _, m := range sqlReads().FindAllStringSubmatch(a.text, -1) {
+		c.take(c.reads(c.sc, arg{text: m[2], known: m[1] != "" && m[3] != ""}))
 	}
 }
 

@@ -16,6 +16,9 @@ func runsText(name string) bool {
 
 // benign reports whether a steering variable has a value that steers nowhere.
 func benign(name, value string) bool {
+	if strings.HasPrefix(name, "GIT_TRACE") {
+		return oneOf(value, "0 1 2 true false")
+	}
 	switch name {
 	case "PAGER", "GIT_PAGER", "MANPAGER":
 		return value == "cat" || value == ""

@@ -27,6 +27,8 @@ type entry struct {
 	single bool
 	// risky: some flag writes, runs something or raises the tier.
 	risky bool
+	// runsProject: known verbs run code of the folder in which they are run.
+	runsProject bool
 	// verbs: the first operand is a verb, with an entry of its own.
 	verbs bool
 }
@@ -34,7 +36,8 @@ type entry struct {
 // flag is what one flag does.
 type flag struct {
 	value, optional bool
-	// effect says what the value is: 'r' a path that is read, 'w' a path that is written, 'x' a program, 'c' a command, 'd' a folder to work in.
+	// effect says what the value is: 'r' a path that is read, 'b' code or settings that must be the project's, 'm' a module, 'w' a path that is written,
+	// 'x' a program, 'c' a command, 'p' code.
 	effect byte
 	tier   change.Tier
 }
@@ -55,6 +58,8 @@ var programs = sync.OnceValue(func() map[string]*entry {
 		fields := strings.Fields(line)
 		e := parseEntry(fields[1:])
 		e.why = why
+		e.runsProject = (why == "builds, tests or checks the project" || why == "restores or changes the project's packages") &&
+			!oneOf(strings.TrimSuffix(e.role, "!"), "compile fmtwrite formatter ruffformat rustfmt protoc read write goenv golist goclean")
 		for _, name := range names(fields[0]) {
 			all[name] = e
 		}

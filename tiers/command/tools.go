@@ -10,11 +10,12 @@ import (
 func toolRoles() map[string]func(*invocation) {
 	return map[string]func(*invocation){
 		"ansible": ansible, "clone": cloneTo, "cloud": remoteVerb, "compress": compress, "destroyer": destroyerAny, "dockercp": dockerCopy, "editor": editor, "flock": flockInner,
-		"fmtwrite": formatInPlace, "forgepr": forgeVerb, "forgerepo": forgeVerb, "forgeverb": forgeVerb, "formatter": formatter, "gitclean": gitClean, "gitmv": writeAll,
+		"fmtwrite": formatInPlace, "forgepr": forgeVerb, "forgerepo": forgeVerb, "forgeverb": forgeVerb, "formatter": formatter, "gitclean": gitClean,
 		"gitremote": gitRemote, "goclean": goClean, "goenv": goEnv, "golist": goList, "gotool": goTool, "inlineall": inlineAll, "install2": uninstall, "man": manual, "mktemp": makeTemporary,
 		"netcat": netcat, "npmconfig": npmConfig, "packages": packages, "php": runPHP, "printenv": printVariable, "remoteshow": gitRemoteShow, "restore": gitRestore, "rollout": rollout,
 		"ruffformat": formatter, "rustfmt": formatter, "scale": scale, "script": recordSession, "split": splitFile, "sshkeygen": makeKey, "state": terraformState, "symref": gitSymbolicRef,
 		"tasks": runTasks, "tooltask": toolTask, "unpackunknown": unpackUnknown, "uvrun": uvRun, "watchrun": watchRun, "worktreeadd": worktreeAdd, "yarn": yarnAlone, "yarnscript": yarnScript, "zip": makeZip,
+		"tests": runTests, "packagetask": (*invocation).packageFlags, "crates": buildCrates, "dry": dryRun, "gitapply": applyPatch, "patch": dryPatch, "tffmt": formatTerraform, "clientversion": clientVersion,
 	}
 }
 
@@ -230,47 +231,6 @@ func gitClean(c *invocation) {
 	}
 }
 
-func goClean(c *invocation) {
-	if c.any("-i", "-r") {
-		c.unknown("removes what is installed")
-	}
-}
-
-func goEnv(c *invocation) {
-	if strings.HasSuffix(c.name, ":env") && c.any("-w", "-u") {
-		c.outside("changes configuration outside the repository")
-	}
-}
-
-func goList(c *invocation) {
-	for _, a := range c.operands {
-		if strings.Contains(a.text, "@") || a.split {
-			c.outside("asks the module proxy")
-		}
-	}
-}
-
-func goTool(c *invocation) {
-	if len(c.operands) == 0 {
-		c.lower(change.T1, "lists tools")
-		return
-	}
-	switch c.operands[0].text {
-	case "cover", "nm", "objdump", "vet", "buildid", "doc":
-		c.lower(change.T2, "looks into what was built")
-		for i, a := range c.operands {
-			if (a.text == "-o") && i+1 < len(c.operands) {
-				c.take(c.writes(c.sc, c.operands[i+1]))
-			}
-			if v, ok := strings.CutPrefix(a.text, "-o="); ok {
-				c.take(c.writes(c.sc, literal(v)))
-			}
-		}
-	case "staticcheck", "golangci-lint", "stringer", "mockgen":
-		c.lower(change.T2, "runs a tool of the project")
-	}
-}
-
 // inlineAll grades shells of another system by the words that they are given.
 func inlineAll(c *invocation) {
 	for _, a := range c.args {
@@ -303,17 +263,6 @@ func manual(c *invocation) {
 		if (f.name == "-H" || f.name == "--html") && f.value.text != "" {
 			c.code(f.value)
 		}
-	}
-}
-
-func makeTemporary(c *invocation) {
-	for _, f := range c.flags {
-		if f.name == "-p" || f.name == "--tmpdir" {
-			c.take(c.writes(c.sc, f.value))
-		}
-	}
-	if len(c.operands) > 0 {
-		createAll(c)
 	}
 }
 
@@ -499,9 +448,10 @@ func toolTask(c *invocation) {
 			c.destroys("removes things: " + a.text)
 		}
 	}
-	for _, a := range c.operands {
-		if strings.HasPrefix(a.text, "/") || strings.HasPrefix(a.text, "../") {
-			c.take(c.reads(c.sc, a))
+	c.oursAll()
+	for _, f := range c.flags {
+		if f.spec.effect == 'p' {
+			c.inline(f.value)
 		}
 	}
 }
@@ -574,6 +524,11 @@ func yarnScript(c *invocation) {
 }
 
 func makeZip(c *invocation) {
+	for i, a := range c.args {
+		if strings.HasPrefix(a.text, "-") && strings.HasSuffix(a.text, "TT") && i+1 < len(c.args) {
+			c.code(c.args[i+1])
+		}
+	}
 	for i, a := range c.operands {
 		if i == 0 {
 			if a.text != "-" {

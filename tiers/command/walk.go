@@ -386,11 +386,19 @@ func (w *walker) variable(sc *scope, name string, v arg) {
 			}
 		}
 		p.Tier, p.Reason, p.Why = max(p.Tier, change.T3), change.Unclassified, "sets a variable whose text is run as a command"
+	case strings.HasPrefix(name, "GIT_TRACE") && v.known && strings.HasPrefix(v.text, "/"):
+		if f := w.writes(sc, v); f.why != "" {
+			p.Tier, p.Reason, p.Why = f.tier, f.reason, f.why
+		}
+	case steering(name, v.text) && steersToDestroy.MatchString(v.text):
+		p.Tier, p.Reason, p.Why = change.T4, change.DestructiveOperation, "sets a variable that changes what later commands do, to text that destroys"
 	case steering(name, v.text):
 		p.Tier, p.Reason, p.Why = change.T3, change.Unclassified, "sets a variable that changes what later commands do"
 	}
 	w.add(p)
 }
+
+var steersToDestroy = pattern(`(^|[\s;|&({])(rm|unlink|shred|mkfs|dd|sudo)\s`)
 
 // call grades a simple command.
 func (w *walker) call(sc *scope, c *syntax.CallExpr, in source) {
