@@ -2,6 +2,7 @@ package tiers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -177,11 +178,21 @@ func newGlob(tokens []token, text func(string) string, set func(class) class) gl
 	}
 	flush()
 	g := glob{text: b.String(), plain: plain}
-	if strings.Count(g.text, "*") == 1 && !strings.ContainsAny(g.text, `?[\`) {
-		g.star = true
-		g.before, g.after, _ = strings.Cut(g.text, "*")
+	if i := slices.IndexFunc(tokens, func(t token) bool { return t.kind != tokenText }); i >= 0 && tokens[i].kind == tokenStar {
+		after := tokens[i+1:]
+		g.star = !slices.ContainsFunc(after, func(t token) bool { return t.kind != tokenText })
+		g.before, g.after = text(joined(tokens[:i])), text(joined(after))
 	}
 	return g
+}
+
+// joined returns the text of tokens that are nothing but text.
+func joined(tokens []token) string {
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteString(t.text)
+	}
+	return b.String()
 }
 
 // escape makes the matcher take s letter by letter.

@@ -87,16 +87,19 @@ type named struct {
 type nameTable struct {
 	all []named
 	// byName finds the patterns that are plain names at any depth, by folded name; byStem by the letters of the 8.3 short
-	// name of those that are one. byFirst finds, by a name that a path must have, the patterns that begin with plain names.
-	// The values are indexes into all; rest holds the indexes of the other patterns.
+	// name of those that are one. byFirst finds, by a name that a path must have, the patterns that begin with plain names,
+	// byStart and byEnd those for which a name must begin with a letter, or have an ending such as ".key". The values are
+	// indexes into all; rest holds the indexes of the other patterns.
 	byName, byStem map[string]int
 	byFirst        map[string][]int
+	byStart        map[byte][]int
+	byEnd          map[string][]int
 	rest           []int
 }
 
 // builtin makes the table on first use. It is a constant that has to be computed.
 var builtin = sync.OnceValue(func() nameTable {
-	t := nameTable{byName: map[string]int{}, byStem: map[string]int{}, byFirst: map[string][]int{}}
+	t := nameTable{byName: map[string]int{}, byStem: map[string]int{}, byFirst: map[string][]int{}, byStart: map[byte][]int{}, byEnd: map[string][]int{}}
 	t.add(HardAsk, hardNames())
 	t.add(Protected, protectedNames())
 	return t
@@ -133,7 +136,7 @@ func (t *nameTable) addOther(p Pattern, i int) {
 		parts = parts[1:]
 	}
 	if slices.ContainsFunc(parts[0].folded, func(g glob) bool { return !g.plain }) || parts[0].deep {
-		t.rest = append(t.rest, i)
+		t.addGlobs(parts[0], i)
 		return
 	}
 	for _, g := range parts[0].folded {
@@ -144,6 +147,41 @@ func (t *nameTable) addOther(p Pattern, i int) {
 			t.byFirst[g.text] = append(t.byFirst[g.text], i)
 		}
 	}
+}
+
+// addGlobs arranges a pattern that begins with patterns for names, by what all of those begin or end with.
+func (t *nameTable) addGlobs(p part, i int) {
+	start, end := "", ""
+	for _, g := range p.folded {
+		if g.plain {
+			g.before = g.text
+		}
+		switch {
+		case g.before != "" && (start == "" || start[0] == g.before[0]) && end == "":
+			start = g.before
+		case g.star && g.before == "" && ending(g.after) == g.after && (end == "" || end == g.after) && start == "":
+			end = g.after
+		default:
+			t.rest = append(t.rest, i)
+			return
+		}
+	}
+	switch {
+	case start != "":
+		t.byStart[start[0]] = append(t.byStart[start[0]], i)
+	case end != "":
+		t.byEnd[end] = append(t.byEnd[end], i)
+	default:
+		t.rest = append(t.rest, i)
+	}
+}
+
+// ending returns what stands in a name from its last dot on, or "".
+func ending(name string) string {
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		return name[i:]
+	}
+	return ""
 }
 
 // addStem makes pattern i stand for the 8.3 short names of a folded name.

@@ -42,7 +42,7 @@ type glob struct {
 	before, after string
 }
 
-func (g glob) match(name string) bool {
+func (g *glob) match(name string) bool {
 	switch {
 	case g.plain:
 		return g.text == name
@@ -53,8 +53,8 @@ func (g glob) match(name string) bool {
 }
 
 func matchAny(globs []glob, name string) bool {
-	for _, g := range globs {
-		if g.match(name) {
+	for i := range globs {
+		if globs[i].match(name) {
 			return true
 		}
 	}
@@ -179,7 +179,7 @@ func (p Pattern) above(at []bool, name string, fold bool) bool {
 	return false
 }
 
-func (p part) match(name string, fold bool) bool {
+func (p *part) match(name string, fold bool) bool {
 	if fold {
 		return matchAny(p.folded, name)
 	}

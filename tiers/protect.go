@@ -84,26 +84,28 @@ func (t nameTable) find(s spelling) (int, bool) {
 			if i, ok := t.short(name); ok {
 				best = min(best, i)
 			}
-			for _, i := range t.byFirst[name] {
-				if i >= best {
-					break
-				}
-				if ended, above := t.all[i].pattern.meetsFolded(s); ended || above {
-					best = i
-				}
+			best = t.first(t.byFirst[name], s, best)
+			if name != "" {
+				best = t.first(t.byStart[name[0]], s, best)
 			}
+			best = t.first(t.byEnd[ending(name)], s, best)
 		}
 	}
-	for _, i := range t.rest {
+	best = t.first(t.rest, s, best)
+	return best, best < len(t.all)
+}
+
+// first returns the first of some patterns, in the order of all, that a path meets, or best where none stands before it.
+func (t nameTable) first(some []int, s spelling, best int) int {
+	for _, i := range some {
 		if i >= best {
 			break
 		}
 		if ended, above := t.all[i].pattern.meetsFolded(s); ended || above {
-			best = i
-			break
+			return i
 		}
 	}
-	return best, best < len(t.all)
+	return best
 }
 
 // short finds the pattern whose name an 8.3 short name could stand for.
