@@ -70,6 +70,7 @@ type Result struct {
 // Grade says what tier a line, or a script, for bash has. It is total: what is not understood is T4 and unclassified.
 func Grade(text string, in Context) Result {
 	g := &grader{in: in, downloaded: map[string]bool{}, inside: map[change.Path]finding{}, roles: roles(), parser: newParser()}
+	g.parts = make([]Part, 0, min(maxParts, 8+len(text)/8))
 	maps.Copy(g.roles, toolRoles())
 	if why := unreadable(text); why != "" {
 		g.add(Part{Text: clip(text), Tier: change.T4, Reason: change.Unclassified, Why: why})
@@ -167,6 +168,9 @@ func parse(p *syntax.Parser, text string) (*syntax.File, string) {
 	f, err := p.Parse(strings.NewReader(text), "")
 	if err != nil {
 		return nil, "cannot be parsed: " + err.Error()
+	}
+	if strings.IndexByte(text, '#') < 0 {
+		return f, ""
 	}
 	problem := ""
 	syntax.Walk(f, func(n syntax.Node) bool {

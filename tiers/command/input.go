@@ -246,7 +246,7 @@ func (w *walker) output(sc *scope, s *syntax.Stmt, in source) source {
 		return known
 	}
 	if w.passed == nil {
-		w.passed = map[*syntax.Stmt]source{}
+		w.passed = make(map[*syntax.Stmt]source, w.nodes)
 	}
 	w.passed[s] = w.passesOn(sc, s, in)
 	return w.passed[s]

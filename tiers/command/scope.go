@@ -148,8 +148,10 @@ func (g *grader) script(sc *scope, text string, in source) {
 	}
 	g.depth++
 	outer := g.assigned
-	g.assigned = assignments(f, outer)
-	w := &walker{grader: g}
+	assigned, nodes := assignments(f, outer)
+	g.assigned = assigned
+	nodes = min(nodes, maxParts)
+	w := &walker{grader: g, nodes: nodes, seen: make(map[syntax.Node]bool, nodes)}
 	w.stmts(sc, f.Stmts, in)
 	if missed := w.missed(f); missed != "" {
 		refuse("a part of it was not found: " + missed)
@@ -160,10 +162,15 @@ func (g *grader) script(sc *scope, text string, in source) {
 
 // destroys reports whether a word, or what stands between its dashes, dots and colons, is a verb that destroys.
 func destroys(word string) bool {
-	for _, w := range strings.FieldsFunc(strings.ToLower(word), func(r rune) bool { return strings.ContainsRune("-_:./,", r) }) {
-		if destroyers[w] {
+	for rest := strings.ToLower(word); rest != ""; {
+		end := strings.IndexAny(rest, "-_:./,")
+		if end < 0 {
+			return destroyers[rest]
+		}
+		if destroyers[rest[:end]] {
 			return true
 		}
+		rest = rest[end+1:]
 	}
 	return false
 }

@@ -244,19 +244,65 @@ func awkProgram(c *invocation) {
 }
 
 var (
-	awkWord   = pattern(`@(load|include|namespace)|\b(system|getline|print|printf|close|ENVIRON)\b|"(\\.|[^"\\])*"|\|\|?&?|>>?=?|[;{}\n()]|@[A-Za-z_]`)
 	awkString = pattern(`^\s*"((\\.|[^"\\])*)"\s*(;|\}|\)|$|\n)`)
 	awkRegexp = pattern(`(^|[~!(,{;&|\n]\s*)/(\\.|\[[^\]\n]*\]|[^/\\\n])+/`)
 )
 
+// awkToken returns the word, string or operator of awk with which text begins, or "" for a character that says nothing here.
+func awkToken(text string) string {
+	switch c := text[0]; {
+	case inWord(c):
+		return text[:wordLength(text)]
+	case c == '@':
+		if n := wordLength(text[1:]); n > 0 {
+			return text[:1+n]
+		}
+	case strings.IndexByte(";{}\n()", c) >= 0:
+		return text[:1]
+	case c == '"':
+		for i := 1; i < len(text); i++ {
+			switch text[i] {
+			case '\\':
+				i++
+			case '"':
+				return text[:i+1]
+			}
+		}
+	case c == '|' || c == '>':
+		for _, operator := range []string{"||&", "||", "|&", "|", ">>=", ">>", ">=", ">"} {
+			if strings.HasPrefix(text, operator) {
+				return operator
+			}
+		}
+	}
+	return ""
+}
+
+func wordLength(text string) int {
+	n := 0
+	for n < len(text) && inWord(text[n]) {
+		n++
+	}
+	return n
+}
+
 // awk looks for what writes or runs in an awk program, outside its regular expressions and strings.
 func (c *invocation) awk(text string) {
 	text = awkRegexp().ReplaceAllString(text, "$1 1 ")
-	depth, printing := 0, false
+	depth, printing, open := 0, false, 0
 	last := ""
-	for _, at := range awkWord().FindAllStringIndex(text, -1) {
-		word, rest := text[at[0]:at[1]], text[at[1]:]
+	for at := 0; at < len(text); {
+		word := awkToken(text[at:])
+		at += max(len(word), 1)
+		rest := text[at:]
 		switch {
+		case word == "" && text[at-1] == '"':
+			// Each of them is looked for up to the end of the text.
+			if open++; open > 64 {
+				c.hidden("has strings that do not end")
+				return
+			}
+		case word == "":
 		case word == "ENVIRON":
 			c.raise(change.T3, change.ProtectedTarget, "prints variables, which may hold secrets")
 		case strings.HasPrefix(word, "@"):

@@ -13,13 +13,16 @@ import (
 type walker struct {
 	*grader
 	seen map[syntax.Node]bool
+	// nodes is how many nodes there are to see.
+	nodes int
 	// passed is what the statements of pipelines pass on, so that a long pipeline is not looked through again at each stage.
 	passed map[*syntax.Stmt]source
 }
 
 // assignments collects the variables that a script sets; true for those that only ever get a number.
-func assignments(f *syntax.File, outer map[string]bool) map[string]bool {
-	m := maps.Clone(outer)
+// nodes is how many nodes the walk will have to see.
+func assignments(f *syntax.File, outer map[string]bool) (m map[string]bool, nodes int) {
+	m = maps.Clone(outer)
 	if m == nil {
 		m = map[string]bool{}
 	}
@@ -29,6 +32,8 @@ func assignments(f *syntax.File, outer map[string]bool) map[string]bool {
 	}
 	syntax.Walk(f, func(n syntax.Node) bool {
 		switch n := n.(type) {
+		case *syntax.Redirect, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.DeclClause:
+			nodes++
 		case *syntax.Assign:
 			if n.Name != nil {
 				note(n.Name.Value, n.Array == nil && !n.Append && n.Value != nil && isNumber(n.Value.Lit()))
@@ -48,6 +53,7 @@ func assignments(f *syntax.File, outer map[string]bool) map[string]bool {
 				}
 			}
 		case *syntax.CallExpr:
+			nodes++
 			if len(n.Args) > 0 && oneOf(n.Args[0].Lit(), "read mapfile readarray printf getopts") {
 				for _, w := range n.Args[1:] {
 					note(w.Lit(), false)
@@ -60,21 +66,27 @@ func assignments(f *syntax.File, outer map[string]bool) map[string]bool {
 		}
 		return true
 	})
-	return m
+	return m, nodes
 }
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // oneOf reports whether a word is in a list of words with spaces between.
 func oneOf(word, list string) bool {
-	for list != "" {
-		first, rest, _ := strings.Cut(list, " ")
-		if first == word {
+	if word == "" || strings.IndexByte(word, ' ') >= 0 {
+		return false
+	}
+	for at := 0; ; at++ {
+		i := strings.Index(list[at:], word)
+		if i < 0 {
+			return false
+		}
+		at += i
+		end := at + len(word)
+		if (at == 0 || list[at-1] == ' ') && (end == len(list) || list[end] == ' ') {
 			return true
 		}
-		list = rest
 	}
-	return false
 }
 
 // missed returns a call, or a redirection, of f that was not graded, or "".
