@@ -88,7 +88,7 @@ func nodeInstall(c *invocation) {
 	if c.any("-g", "--global", "--location") {
 		c.outside("installs outside the project")
 	}
-	if c.any("--registry", "--prefix") {
+	if c.any("--registry") {
 		c.outside("takes packages from another source")
 	}
 	if len(c.operands) > 0 {

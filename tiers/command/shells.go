@@ -297,6 +297,8 @@ func (c *invocation) module(name string, rest []arg) {
 		lower(change.T2, "builds the project")
 	case name == "unittest" || name == "doctest":
 		lower(change.T2, "runs the project's tests")
+		c.operands = rest
+		c.oursAll()
 	case name == "pip" && c.name == "venv-python":
 		lower(change.T2, "runs a tool of the project")
 		c.run(c.sc, append([]arg{literal("venv-pip")}, rest...), c.in)

@@ -397,6 +397,9 @@ func runTasks(c *invocation) {
 		if strings.HasPrefix(a.text, "-") || strings.Contains(a.text, "=") {
 			continue
 		}
+		if (strings.HasPrefix(a.text, "/") || strings.HasPrefix(a.text, "../")) && !strings.HasPrefix(a.text, "//") && !strings.Contains(a.text, ":") {
+			c.take(c.ours(c.sc, a))
+		}
 		name := a.text[strings.LastIndexAny(a.text, ":")+1:]
 		if i > 0 && (strings.Contains(a.text, "/") || c.part.Tier == change.T2 && fileLike.MatchString(a.text)) {
 			continue
