@@ -170,6 +170,9 @@ func gitConfig(c *invocation) {
 		c.configPlace()
 		return
 	case c.any("-l", "--list", "--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color"), len(operands) < 2 && len(c.operands) == len(operands):
+		if f, ok := c.has("-f", "--file"); ok {
+			c.take(c.reads(c.sc, f.value))
+		}
 		if len(operands) > 0 && secretKey.MatchString(operands[0].text) {
 			c.raise(change.T3, change.ProtectedTarget, "prints what may be a secret")
 		}

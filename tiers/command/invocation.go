@@ -194,7 +194,7 @@ func alias(name string) string {
 // stranger grades a program that no table knows.
 func (c *invocation) stranger(name string) {
 	c.unknown("is a program that is not known")
-	if c.downloaded[c.resolve(c.sc, literal(name))] && strings.Contains(name, "/") {
+	if strings.Contains(name, "/") && c.fetched(literal(name)) {
 		c.hidden("runs what was just downloaded")
 	}
 	if strings.Contains(name, "/") {
@@ -208,7 +208,7 @@ func (c *invocation) stranger(name string) {
 	for i, a := range words {
 		flagged := strings.HasPrefix(a.text, "--") && (a.text == "--force" || a.text == "--hard" || destroys(a.text))
 		verb := !strings.ContainsAny(a.text, " /=") && (!strings.HasPrefix(a.text, "-") || i == 0) && destroys(a.text)
-		e := programs()[a.text]
+		e := programs()[programName(a.text)]
 		if flagged || verb || i > 0 && e != nil && e.tier == change.T4 {
 			c.destroys("is a program that is not known, with a word that destroys: " + a.text)
 			return

@@ -30,6 +30,7 @@ func remoteVerb(c *invocation) {
 			c.destroys("has a verb that destroys or stops: " + a.text)
 		}
 	}
+	c.runsThere()
 	if c.name == "gsutil" && c.any("-d") && len(c.operands) > 0 && c.operands[0].text == "rsync" {
 		c.destroys("deletes what the source does not have")
 	}
@@ -226,6 +227,22 @@ func forgeAPI(c *invocation) {
 		}
 		if strings.Contains(f.value.text, "force=true") || strings.Contains(f.value.text, "visibility=") || strings.Contains(f.value.text, "private=false") {
 			c.destroys("forces, or changes who can see the repository")
+		}
+	}
+}
+
+// runsThere grades lines that a client has run on another machine: what has spaces behind a word such as "ssh".
+func (c *invocation) runsThere() {
+	there := false
+	for _, a := range c.args {
+		_, value, glued := strings.Cut(a.text, "=")
+		switch {
+		case oneOf(a.text, "ssh exec run-command send-command execute-command cmd.run console shell"):
+			there = true
+		case there && strings.HasPrefix(a.text, "--") && glued && strings.Contains(value, " "):
+			c.elsewhere(arg{text: value, known: a.known})
+		case there && !strings.HasPrefix(a.text, "-") && strings.Contains(a.text, " "):
+			c.elsewhere(a)
 		}
 	}
 }

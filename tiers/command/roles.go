@@ -32,6 +32,11 @@ func readAll(c *invocation) {
 
 func patternThenRead(c *invocation) {
 	files := c.operands
+	for _, f := range c.flags {
+		if oneOf(f.name, "--include -g --glob --iglob") && secretFile(f.value.text) {
+			c.raise(change.T3, change.ProtectedTarget, "reads what may hold secrets")
+		}
+	}
 	if _, given := c.has("-e", "-f", "--regexp", "--file", "--files"); !given && len(files) > 0 {
 		if files[0].split {
 			c.unknown("has a pattern that may turn out to be several words")
@@ -96,7 +101,7 @@ func runInner(c *invocation) {
 // anyDestroyer looks for a program that destroys where nobody can tell which word is the command.
 func (c *invocation) anyDestroyer(list []arg) {
 	for _, a := range list {
-		if e := programs()[a.text]; e != nil && e.tier == change.T4 || destroys(a.text) && !strings.Contains(a.text, " ") {
+		if e := programs()[programName(a.text)]; e != nil && e.tier == change.T4 || destroys(a.text) && !strings.Contains(a.text, " ") {
 			c.destroys("may run a word that destroys: " + a.text)
 		}
 	}
@@ -172,6 +177,9 @@ func (c *invocation) nameOf(a arg) {
 }
 
 func variableNames(c *invocation) {
+	if f, ok := c.has("-p"); ok && c.name == "wait" {
+		c.nameOf(f.value)
+	}
 	for _, a := range c.operands {
 		c.nameOf(a)
 	}

@@ -28,6 +28,8 @@ type grader struct {
 	inside map[change.Path]finding
 	// assigned are the variables that the script sets, and whether only to numbers.
 	assigned map[string]bool
+	// planted says that some variable got text with a subscript that runs code where bash evaluates it.
+	planted bool
 	// downloaded are files that an earlier part writes from the network.
 	downloaded map[string]bool
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"path"
 	"strings"
 
 	"github.com/correx/correx/internal/change"
@@ -94,8 +95,21 @@ func (c *invocation) scriptFile(a arg, rest []arg) {
 	}
 }
 
+// fetched reports whether an earlier part wrote a path, or a folder above it, from the network.
+func (c *invocation) fetched(a arg) bool {
+	if len(c.downloaded) == 0 {
+		return false
+	}
+	for p := c.resolve(c.sc, a); p != "" && p != "/" && p != "."; p = path.Dir(p) {
+		if c.downloaded[p] {
+			return true
+		}
+	}
+	return false
+}
+
 func (c *invocation) readsScript(a arg) finding {
-	if c.downloaded[c.resolve(c.sc, a)] {
+	if c.fetched(a) {
 		return finding{change.T4, change.Unclassified, "runs what was just downloaded"}
 	}
 	return finding{}
@@ -167,7 +181,7 @@ func interpret(c *invocation) {
 		switch {
 		case !a.known:
 			c.hidden("runs what only run time knows")
-		case i == 0 && c.downloaded[c.resolve(c.sc, a)]:
+		case i == 0 && c.fetched(a):
 			c.hidden("runs what was just downloaded")
 		case i == 0 && strings.HasPrefix(a.text, "/dev/fd/"):
 			c.hidden("runs what only run time knows")

@@ -129,17 +129,31 @@ func runTargets(c *invocation) {
 }
 
 var (
-	jqEnvironment = pattern(`(^|[^.A-Za-z0-9_])(env|\$ENV|strenv|load|load_str)\b`)
+	jqEnvironment = pattern(`(^|[^.$A-Za-z0-9_])(env|\$ENV|strenv|load|load_str)\b`)
 	swapsProgram  = pattern(`(?i)(COMPILER|LAUNCHER|LINKER|PROGRAM|_COMMAND|TOOLCHAIN)(:[A-Z]+)?=`)
 )
 
-// filterJSON grades jq, whose program can print all variables.
+// filterJSON grades jq, whose program can print all variables. Some of its flags have two values, a name and what it stands for.
 func filterJSON(c *invocation) {
-	for _, a := range c.args {
+	var list []arg
+	for i := 0; i < len(c.args); i++ {
+		switch c.args[i].text {
+		case "--arg", "--argjson":
+			i += 2
+		case "--rawfile", "--slurpfile", "--argfile":
+			if i += 2; i < len(c.args) {
+				c.take(c.reads(c.sc, c.args[i]))
+			}
+		default:
+			list = append(list, c.args[i])
+		}
+	}
+	for _, a := range list {
 		if jqEnvironment.MatchString(a.text) {
 			c.raise(change.T3, change.ProtectedTarget, "prints variables, which may hold secrets")
 		}
 	}
+	c.scan(c.entry, list, false)
 	patternThenRead(c)
 }
 

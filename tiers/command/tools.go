@@ -52,6 +52,11 @@ func cloneTo(c *invocation) {
 	gitURL(c)
 	if len(c.operands) > 1 {
 		c.take(c.writes(c.sc, c.operands[1]))
+		c.downloaded[c.resolve(c.sc, c.operands[1])] = true
+	} else if len(c.operands) > 0 {
+		from := strings.TrimRight(c.operands[0].text, "/")
+		name := strings.TrimSuffix(from[strings.LastIndexAny(from, "/:")+1:], ".git")
+		c.downloaded[c.resolve(c.sc, literal(name))] = true
 	}
 	for _, f := range c.flags {
 		if f.spec.effect == 'c' {

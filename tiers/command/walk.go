@@ -326,8 +326,7 @@ func (w *walker) declare(sc *scope, c *syntax.DeclClause) {
 			p.Tier, p.Reason, p.Why = tier, change.Unclassified, why
 		}
 	}
-	integer := false
-	named := false
+	integer, keyed, named := false, false, false
 	for _, a := range c.Args {
 		if a.Name == nil {
 			for _, v := range w.word(sc, a.Value) {
@@ -336,6 +335,7 @@ func (w *walker) declare(sc *scope, c *syntax.DeclClause) {
 					raise(change.T4, "evaluates quoted text as a subscript")
 				}
 				integer = integer || (strings.HasPrefix(flag, "-") && strings.ContainsAny(flag, "in"))
+				keyed = keyed || strings.HasPrefix(flag, "-") && strings.Contains(flag, "A")
 				if !v.known {
 					raise(change.T3, "declares names that only run time knows")
 				}
@@ -344,7 +344,7 @@ func (w *walker) declare(sc *scope, c *syntax.DeclClause) {
 			continue
 		}
 		named = true
-		v := w.assigned1(sc, a)
+		v := w.assigned1(sc, a, keyed)
 		if integer && !isNumber(v.text) {
 			raise(change.T3, "evaluates text as arithmetic, which can run code")
 		}
@@ -361,13 +361,19 @@ func (w *walker) declare(sc *scope, c *syntax.DeclClause) {
 	w.add(p)
 }
 
-// assigned1 returns the value of an assignment as one word.
-func (w *walker) assigned1(sc *scope, a *syntax.Assign) arg {
+// assigned1 returns the value of an assignment as one word; keyed says that the subscripts of its list are mere keys.
+func (w *walker) assigned1(sc *scope, a *syntax.Assign, keyed bool) arg {
 	if a.Index != nil {
 		w.inside(sc, a.Index)
+		w.index(sc, a.Index)
 	}
 	if a.Array != nil {
 		w.inside(sc, a.Array)
+		for _, e := range a.Array.Elems {
+			if e.Index != nil && !keyed {
+				w.index(sc, e.Index)
+			}
+		}
 		return arg{text: w.printed(a)}
 	}
 	if a.Value == nil {
@@ -383,6 +389,7 @@ func (w *walker) assigned1(sc *scope, a *syntax.Assign) arg {
 // variable grades setting a variable.
 func (w *walker) variable(sc *scope, name string, v arg) {
 	p := Part{Text: name + "=" + v.text, Tier: change.T1, Why: "sets a variable"}
+	w.planted = w.planted || v.known && hidden(v.text) && strings.Contains(v.text, "[")
 	switch {
 	case strings.HasPrefix(name, "CORREX_"):
 		p.Tier, p.Reason, p.Why = change.T4, change.ProtectedTarget, "changes what correx goes by"
@@ -416,7 +423,7 @@ var steersToDestroy = pattern(`(^|[\s;|&({])(rm|unlink|shred|mkfs|dd|sudo)\s`)
 func (w *walker) call(sc *scope, c *syntax.CallExpr, in source) {
 	w.visit(c)
 	for _, a := range c.Assigns {
-		w.variable(sc, a.Name.Value, w.assigned1(sc, a))
+		w.variable(sc, a.Name.Value, w.assigned1(sc, a, false))
 	}
 	var args []arg
 	for _, word := range c.Args {

@@ -356,6 +356,9 @@ func (w *walker) inside(sc *scope, n syntax.Node) {
 			return false
 		case *syntax.ParamExp:
 			w.parameter(n)
+			if n.Slice != nil {
+				w.slice(sc, n.Slice)
+			}
 		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
 			w.arithmetic(sc, n)
 		case *syntax.BinaryTest:
@@ -421,7 +424,33 @@ func (w *walker) arithmetic(sc *scope, n syntax.Node) {
 		return true
 	})
 	if unknown != "" {
-		w.add(Part{Text: w.printed(n), Tier: change.T3, Reason: change.Unclassified, Why: "evaluates " + strconv.Quote(unknown) + " as arithmetic, which can run code"})
+		tier := change.T3
+		if w.planted {
+			tier = change.T4
+		}
+		w.add(Part{Text: w.printed(n), Tier: tier, Reason: change.Unclassified, Why: "evaluates " + strconv.Quote(unknown) + " as arithmetic, which can run code"})
+	}
+}
+
+// index grades the subscript of an assignment: bash evaluates what is in it, also in quotes.
+func (w *walker) index(sc *scope, x syntax.ArithmExpr) {
+	if plainIndex(x) {
+		return
+	}
+	w.arithmetic(sc, x)
+	if word, ok := x.(*syntax.Word); ok && word.Lit() == "" && len(word.Parts) > 0 {
+		if _, variable := word.Parts[0].(*syntax.ParamExp); !variable || len(word.Parts) > 1 {
+			w.add(Part{Text: w.printed(x), Tier: change.T3, Reason: change.Unclassified, Why: "evaluates a subscript, which can run code"})
+		}
+	}
+}
+
+// slice grades the numbers of an expansion such as ${a:b:c}.
+func (w *walker) slice(sc *scope, s *syntax.Slice) {
+	for _, x := range []syntax.ArithmExpr{s.Offset, s.Length} {
+		if x != nil {
+			w.arithmetic(sc, x)
+		}
 	}
 }
 
