@@ -2,6 +2,7 @@ package command
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/correx/correx/internal/change"
 )
@@ -27,7 +28,15 @@ func (c *invocation) oursAll() {
 }
 
 // runTests grades tools that run the project's tests or checks.
-func runTests(c *invocation) { c.oursAll() }
+func runTests(c *invocation) {
+	for _, f := range c.flags {
+		// A plug-in of pytest, but for one that is turned off.
+		if f.name == "-p" && !strings.HasPrefix(f.value.text, "no:") {
+			c.steers(f.value, f.name)
+		}
+	}
+	c.oursAll()
+}
 
 // elsewhereBuilt raises a known verb of a build tool that is run in a folder which is not the project's.
 func (c *invocation) elsewhereBuilt(e *entry) {
@@ -171,3 +180,11 @@ func clientVersion(c *invocation) {
 		c.lower(change.T1, "prints the version")
 	}
 }
+
+// variantTask reports whether a task of gradle is one of a known verb for one variant, such as assembleDebug.
+func variantTask(name string) bool {
+	end := strings.IndexFunc(name, unicode.IsUpper)
+	return end > 0 && oneOf(name[:end], "assemble test check compile lint") && !taskActs.MatchString(name[end:])
+}
+
+var taskActs = pattern(`Publish|Upload|Install|Deploy|Clean|Delete|Run|Release.*To|Watch|Push`)

@@ -416,7 +416,7 @@ func runTasks(c *invocation) {
 			c.hidden("runs a task that only run time knows")
 		default:
 			f := scriptTier(name)
-			if f.tier == change.T3 && taskVerbs[name] {
+			if f.tier == change.T3 && (taskVerbs[name] || variantTask(name)) {
 				f = finding{tier: change.T2, why: "builds, tests or checks the project"}
 			}
 			c.judge(f)
