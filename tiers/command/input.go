@@ -151,6 +151,11 @@ func unwrapped(list []*syntax.Word) []string {
 
 // plainText returns the text of a word without expansions; false where it has some.
 func plainText(w *syntax.Word) (string, bool) {
+	if len(w.Parts) == 1 {
+		if l, ok := w.Parts[0].(*syntax.Lit); ok {
+			return unquoteBare(l.Value), true
+		}
+	}
 	var b strings.Builder
 	for _, p := range w.Parts {
 		switch p := p.(type) {
@@ -182,6 +187,9 @@ func plainText(w *syntax.Word) (string, bool) {
 
 // unquoteBare drops the backslashes outside quotes.
 func unquoteBare(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' {

@@ -73,7 +73,7 @@ func (c *invocation) has(names ...string) (given, bool) {
 }
 
 func shown(args []arg) string {
-	var list []string
+	list := make([]string, 0, len(args))
 	for _, a := range args {
 		text := a.text
 		if a.known && (text == "" || strings.ContainsAny(text, " \t\n;|&<>()")) {

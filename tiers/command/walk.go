@@ -425,7 +425,7 @@ func (w *walker) call(sc *scope, c *syntax.CallExpr, in source) {
 	for _, a := range c.Assigns {
 		w.variable(sc, a.Name.Value, w.assigned1(sc, a, false))
 	}
-	var args []arg
+	args := make([]arg, 0, len(c.Args))
 	for _, word := range c.Args {
 		if args = append(args, w.word(sc, word)...); len(args) > maxWords {
 			w.add(Part{Text: shown(args[:8]), Tier: change.T4, Reason: change.Unclassified, Why: "has too many words to be looked at"})

@@ -172,6 +172,7 @@ func isMany(p syntax.WordPart) bool {
 
 // literal takes text without quotes.
 func (r *reader) literal(s string, first bool) {
+	r.b.Grow(len(s))
 	if first && strings.HasPrefix(s, "~") {
 		name, rest, _ := strings.Cut(s[1:], "/")
 		switch {
