@@ -47,8 +47,8 @@ func corpus(t testing.TB, name string) []row {
 	return all
 }
 
-// sets are the hand-written tables: all but the first were written before anything was measured on them, the fourth and fifth
-// by a person who had not read the tables either; the last is of single traps.
+// sets are the hand-written tables: all but the first were written before anything was measured on them, the fourth without a
+// look at programs.txt either; the last is of single traps.
 func sets() []string { return []string{"first", "second", "third", "fourth", "fifth", "traps"} }
 
 // tally counts grades: equal to the row's, below it, above it.
