@@ -82,6 +82,9 @@ func Compare(images Images, ends []Ends, o Options) ([]change.FileChange, error)
 		if err := c.measure(&f); err != nil {
 			return nil, fmt.Errorf("compare %q: %w", string(e.Path), err)
 		}
+		if !e.Base.Exists() {
+			f.Hidden += hiddenInName(string(f.Path))
+		}
 		files = append(files, f)
 	}
 	return files, nil

@@ -11,6 +11,17 @@ import (
 // not counted, and bytes that are not UTF-8 are no characters.
 func CountHidden(b []byte) int { return countHidden(b, true) }
 
+// hiddenInName counts in a name, where nothing that a reader does not see is harmless.
+func hiddenInName(name string) int {
+	n := 0
+	for _, r := range name {
+		if r < ' ' || r == 0x7F || r != utf8.RuneError && textdiff.Hidden(r) {
+			n++
+		}
+	}
+	return n
+}
+
 // countHidden counts in a piece that consists of whole lines; start says that it is the beginning of the content.
 func countHidden(b []byte, start bool) int {
 	n := 0

@@ -35,9 +35,9 @@ type Program struct {
 // Answer is what a program says of a change set.
 type Answer struct {
 	// Verdict is "keep", "ask" or "deny".
-	Verdict string `json:"verdict"`
+	Verdict string
 	// Reason is why, in at most MaxReason bytes of valid UTF-8.
-	Reason string `json:"reason"`
+	Reason string
 }
 
 // The bounds on what a program may say.
@@ -94,24 +94,51 @@ func failed(err error, complaint string) error {
 	return fmt.Errorf("ended with %w", err)
 }
 
-// parse reads an answer: one JSON object and nothing else.
+// parse reads an answer: one JSON object with a verdict and at most a reason, each named once, and nothing else.
 func parse(said []byte) (Answer, error) {
 	d := json.NewDecoder(bytes.NewReader(said))
-	d.DisallowUnknownFields()
-	var a *Answer
-	if err := d.Decode(&a); err != nil || a == nil {
+	members, err := textMembers(d)
+	if err != nil {
 		return Answer{}, fmt.Errorf("answered no JSON object with verdict and reason: %q", head(said))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return Answer{}, fmt.Errorf("said something behind its answer: %q", head(said))
 	}
+	a := Answer{Verdict: members["verdict"], Reason: Shorten(members["reason"])}
 	switch a.Verdict {
 	case "keep", "ask", "deny":
-	default:
-		return Answer{}, fmt.Errorf("answered the verdict %q, expected keep, ask or deny", head([]byte(a.Verdict)))
+		return a, nil
 	}
-	a.Reason = Shorten(a.Reason)
-	return *a, nil
+	return Answer{}, fmt.Errorf("answered the verdict %q, expected keep, ask or deny", head([]byte(a.Verdict)))
+}
+
+// textMembers reads an object whose members are texts, in exactly the letters of their names. The decoder of the library takes
+// any letter case for the same name, and of a member that stands there twice the later.
+func textMembers(d *json.Decoder) (map[string]string, error) {
+	open, err := d.Token()
+	if err != nil || open != json.Delim('{') {
+		return nil, errors.New("no object")
+	}
+	members := map[string]string{}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		value, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		key, isKey := name.(string)
+		text, isText := value.(string)
+		_, twice := members[key]
+		if !isKey || !isText || twice || key != "verdict" && key != "reason" {
+			return nil, fmt.Errorf("member %v", name)
+		}
+		members[key] = text
+	}
+	_, err = d.Token()
+	return members, err
 }
 
 // head is the beginning of what was said, for a message.
