@@ -67,7 +67,8 @@ func runStatus(ctx context.Context, c call) (*reply, error) {
 			if words := expiryWords(e, now); words != "" {
 				fmt.Fprintf(w, "  expires: %s\n", words)
 			}
-			if hint := decideHint(e, fresh[e.ID]); hint != "" && !e.Expired(now) {
+			// In mode deny a yes is refused.
+			if hint := decideHint(e, fresh[e.ID] && j.Mode != change.ModeDeny); hint != "" && !e.Expired(now) {
 				fmt.Fprintf(w, "  person: %s\n", hint)
 			}
 		}
