@@ -57,7 +57,8 @@ func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: terminal N CMD…")
 	}
-	runs(ts, neg, append([]string{args[0], "sh", "-c", `exec "$0" "$@" 2>/dev/tty`}, args[1:]...))
+	// The terminal is closed when its process ends, whatever has not been read from it by then: the shell lingers.
+	runs(ts, neg, append([]string{args[0], "sh", "-c", `"$0" "$@" 2>/dev/tty; code=$?; sleep 0.2; exit $code`}, args[1:]...))
 }
 
 func cmdRefused(ts *testscript.TestScript, neg bool, args []string) {
