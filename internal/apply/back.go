@@ -50,6 +50,10 @@ func (w *work) back(m *move) error {
 	if err != nil {
 		return err
 	}
+	// What an earlier attempt was bringing from the store may be cut short.
+	if err := w.removeBeginning(m, home, m.fresh, m.base); err != nil {
+		return err
+	}
 	switch m.kind() {
 	case put:
 		err = w.backPut(m, home)
@@ -116,11 +120,7 @@ func (w *work) backTake(m *move, home folder) error {
 		return err
 	}
 	if !there {
-		// An earlier attempt may have been cut off while it brought the base from the store.
-		if there, err = exists(home, m.staged); err == nil && there {
-			err = w.fromStore(m, home)
-		}
-		return err
+		return nil
 	}
 	return w.returnAside(m, home, home)
 }
@@ -273,9 +273,13 @@ func (w *work) backSwap(m *move, home folder) error {
 			return nil
 		}
 		// Somebody removed the old content from its working name. The store still has it.
-		if err := w.restage(m, home); err != nil {
+		if err := w.bring(m, home); err != nil {
 			return err
 		}
+		if err := home.MoveNew(m.fresh, home, m.aside); err != nil {
+			return err
+		}
+		return w.backSlowly(m, home, false)
 	}
 	return w.exchangeBack(m, home)
 }
@@ -313,36 +317,6 @@ func (w *work) isAlone(m *move, home, f folder) (bool, error) {
 		err = home.Unlink(m.staged)
 	}
 	return !both, err
-}
-
-// swapSlowly puts the base, which is at the staged name, in the place of the new content without an exchange.
-func (w *work) swapSlowly(m *move, home folder) error {
-	name := m.path.Base()
-	err := home.MoveAway(name, home, m.aside)
-	if errors.Is(err, fs.ErrNotExist) {
-		return w.drop(m, home, m.staged, m.base) // removed by somebody else, which stands
-	}
-	if err != nil {
-		return err
-	}
-	out, err := examine(home, m.aside, m.path, m.result)
-	if err != nil {
-		return err
-	}
-	back, old := m.staged, m.aside
-	if !out.matches() {
-		back, old = m.aside, m.staged // theirs
-	}
-	if err := home.MoveNew(back, home, name); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if err := w.drop(m, home, back, m.base); err != nil {
-		return err
-	}
-	if old == m.staged {
-		return w.drop(m, home, old, m.base)
-	}
-	return w.drop(m, home, old, m.result)
 }
 
 // takeOutSlowly moves the new content back to its staged name. out is false when the name in the tree holds, or lacks, what
@@ -407,9 +381,6 @@ func (w *work) exchangeBack(m *move, home folder) error {
 			// The name was removed by somebody else, which stands.
 			return w.settle(m, home, inRole)
 		}
-		if errors.Is(err, durable.ErrNoExchange) && inRole == old {
-			return w.swapSlowly(m, home)
-		}
 		if err != nil {
 			return err
 		}
@@ -465,11 +436,14 @@ func (w *work) settle(m *move, home folder, r role) error {
 	return w.keep(m, home, m.staged)
 }
 
-// restage writes the base anew at the staged name, from the store.
-func (w *work) restage(m *move, home folder) (err error) {
+// bring writes the base anew at the fresh name, from the store.
+func (w *work) bring(m *move, home folder) (err error) {
+	if err := w.removeBeginning(m, home, m.fresh, m.base); err != nil {
+		return err
+	}
 	s := &stager{w: w, buffer: make([]byte, copyBuffer), exact: true}
 	defer func() { err = errors.Join(err, s.closeAll()) }()
-	at := spot{folder: home, name: m.staged, path: m.path}
+	at := spot{folder: home, name: m.fresh, path: m.path}
 	like := change.Absent()
 	if m.result.pin.Kind == change.KindFile {
 		like = m.result.pin

@@ -40,7 +40,8 @@
 // # On disk
 //
 // In the engine's folder: landing.lock, and journal (0600, JSON and its checksum) while a landing is in progress. In the
-// tree, while a landing is in progress: names .correx-ID-N (staged) and .correx-ID-Na (aside). For good, only where
+// tree, while a landing is in progress: names .correx-ID-N (staged), .correx-ID-Na (aside) and .correx-ID-Nb (a base
+// brought from the store). For good, only where
 // somebody saved into what was being replaced: NAME.correx-kept-ID.
 //
 // BUG: a program that looks a name up before an exchange, is held up, and opens what it found only after that was compared

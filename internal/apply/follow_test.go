@@ -235,6 +235,47 @@ func TestWorkingNamesRemoved(t *testing.T) {
 	}
 }
 
+// TestCrashWhileBringingBack removes the working names of landings that were stopped when all was switched, and stops the
+// recovery that brings things back from the store at every step: the next one ends it.
+func TestCrashWhileBringingBack(t *testing.T) {
+	eachScenario(t, func(t *testing.T, s scenario, slow bool) {
+		if !slices.Contains([]string{"edit", "rename", "all at once"}, s.name) {
+			return
+		}
+		probe := newTrial(t, s, &faults{slow: slow})
+		if _, _, err := probe.land(t); err != nil {
+			t.Fatal(err)
+		}
+		at := slices.Index(probe.f.Trace(), "commit") + 1
+		everyStep(t, func(second int) *faults {
+			return &faults{Fault: faultfs.Fault{At: second, Mode: faultfs.Crash}, slow: slow}
+		}, func(t *testing.T, f *faults) {
+			r := newTrial(t, s, &faults{Fault: faultfs.Fault{At: at, Mode: faultfs.Crash}, slow: slow})
+			if _, died, err := r.land(t); !died {
+				t.Fatalf("step %d never came: %v", at, err)
+			}
+			for _, path := range workingNames(t, r.root) {
+				must(t, os.RemoveAll(path))
+			}
+			if _, died, err := r.recover(t, f); died != f.Struck() || !died && err != nil {
+				t.Fatalf("recover: died %v, %v", died, err)
+			}
+			if _, _, err := r.recover(t, &faults{slow: slow}); err != nil {
+				t.Fatalf("second recovery: %v", err)
+			}
+			got, _ := read(t, r.root)
+			want := maps.Clone(s.before)
+			for _, p := range []change.Path{"pkg/a", "pkg"} { // a folder that became a file is not brought back: its path is named
+				delete(got, p)
+				delete(want, p)
+			}
+			if !maps.Equal(got, want) {
+				t.Errorf("the tree holds %+v, want %+v", got, want)
+			}
+		})
+	})
+}
+
 // TestWorkingNamesWrittenTo stops a landing at every step and lets somebody write to every working name: no byte of theirs
 // is lost.
 func TestWorkingNamesWrittenTo(t *testing.T) {

@@ -59,9 +59,10 @@ type move struct {
 	// dir is the folder of path itself. Both are other folders than path says once somebody renamed one after a crash.
 	dir change.Path
 	// homeIno is the inode that home had when the landing was staged; 0 before that and where nothing tells.
-	homeIno       uint64
-	staged, aside string
-	base, result  content
+	homeIno uint64
+	// staged is where the new content waits, aside what was taken out; fresh is where the base is written anew from the store.
+	staged, aside, fresh string
+	base, result         content
 	// steps are the paths of the landing's steps that this move carries out.
 	steps []change.Path
 	// out is what came out of the name and was found to be the base; nil until then, and after a crash.
@@ -113,7 +114,7 @@ func plan(id string, steps []change.Step) ([]*move, error) {
 	slices.SortStableFunc(moves, func(a, b *move) int { return cmp.Compare(a.kind(), b.kind()) })
 	for i, m := range moves {
 		m.staged = fmt.Sprintf("%s%d", workingPrefix(id), i)
-		m.aside = m.staged + "a"
+		m.aside, m.fresh = m.staged+"a", m.staged+"b"
 	}
 	return moves, nil
 }

@@ -119,7 +119,7 @@ func (w *work) makeHome(m *move) (folder, error) {
 		}
 		up, err := w.place(p.Dir())
 		if err == nil {
-			err = up.Mkdir(p.Base(), 0o777, false)
+			err = w.mkdir(up, p.Base(), p)
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
@@ -128,22 +128,14 @@ func (w *work) makeHome(m *move) (folder, error) {
 	return w.place(m.home)
 }
 
-// fromStore puts the base of m, which was taken, back to its name from the store. What stands at the staged name is of an
-// earlier attempt.
+// fromStore puts the base of m, which was taken, back to its name from the store. What stands there by then stays.
 func (w *work) fromStore(m *move, home folder) error {
-	s, err := examine(home, m.staged, m.path, m.base)
-	if err == nil && s.exists() && !s.matches() {
-		err = w.keep(m, home, m.staged)
-	}
-	if err == nil && !s.matches() {
-		err = w.restage(m, home)
-	}
-	if err != nil {
+	if err := w.bring(m, home); err != nil {
 		return err
 	}
-	err = home.MoveNew(m.staged, home, m.path.Base())
+	err := home.MoveNew(m.fresh, home, m.path.Base())
 	if errors.Is(err, fs.ErrExist) {
-		return w.drop(m, home, m.staged, m.base)
+		return w.drop(m, home, m.fresh, m.base)
 	}
 	return err
 }

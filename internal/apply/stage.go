@@ -330,19 +330,27 @@ func (w *work) unstage() error {
 	return nil
 }
 
-// removePart removes what was staged of m, whole or in part. After a crash, what does not begin as its content does was
-// written by somebody else, and gets a visible name.
+// removePart removes what was staged of m, whole or in part. What this very process staged is its own.
 func (w *work) removePart(m *move, home folder) error {
-	if m.homeIno != 0 && m.result.pin.Kind == change.KindFile {
-		ours, err := w.isBeginning(home, m.staged, m.result.pin)
+	if m.homeIno == 0 {
+		return w.removeOwn(m, home, m.staged, m.result)
+	}
+	return w.removeBeginning(m, home, m.staged, m.result)
+}
+
+// removeBeginning removes from a working name of m what a process that died was writing there. What does not begin as c does
+// was written by somebody else, and gets a visible name.
+func (w *work) removeBeginning(m *move, home folder, name string, c content) error {
+	if c.pin.Kind == change.KindFile {
+		ours, err := w.isBeginning(home, name, c.pin)
 		if err != nil {
 			return err
 		}
 		if !ours {
-			return w.keep(m, home, m.staged)
+			return w.keep(m, home, name)
 		}
 	}
-	return w.removeOwn(m, home, m.staged, m.result)
+	return w.removeOwn(m, home, name, c)
 }
 
 // sameBeginning reports whether all that a holds is what b begins with.

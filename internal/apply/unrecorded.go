@@ -154,7 +154,7 @@ func (w Working) BelongsTo(id string) bool {
 // among them.
 func (e *Engine) Workings() ([]Working, error) {
 	var list []Working
-	shape := regexp.MustCompile(`^\` + reservedPrefix + `[0-9a-f]{10}-[0-9]+a?$`)
+	shape := regexp.MustCompile(`^\` + reservedPrefix + `[0-9a-f]{10}-[0-9]+[ab]?$`)
 	err := e.eachName(func(at change.Path, f folder, name string) error {
 		if !shape.MatchString(name) {
 			return nil

@@ -3,6 +3,8 @@ package gate_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/correx/correx/internal/change"
@@ -25,6 +27,11 @@ func TestYesAfterModeDeny(t *testing.T) {
 	var denied *gate.DeniedError
 	if !errors.As(err, &denied) {
 		t.Fatalf("got %v", err)
+	}
+	for name, want := range map[string]string{"a.txt": "a\n", "b.txt": "b\n"} {
+		if got, err := os.ReadFile(filepath.Join(w.root(), name)); err != nil || string(got) != want {
+			t.Errorf("%s holds %q, %v", name, got, err)
+		}
 	}
 	if e := looking.State().Sets[1]; e.State != change.StatePending || e.Decision != nil {
 		t.Errorf("#1 is %s, decided %+v", e.State, e.Decision)
