@@ -60,6 +60,23 @@ func rework(t *testing.T, shadow string) []string {
 	return touched
 }
 
+// reworkedSite returns a site where all that rework does waits as #1, the paths of it, and the trees without it and with it.
+func reworkedSite(t *testing.T) (s *site, touched []string, before, after snapshot) {
+	t.Helper()
+	s = newSite(t, manyFiles)
+	shadow := s.shadow()
+	touched = rework(t, shadow)
+	before, err := readTree(s.repo)
+	if err == nil {
+		after, err = readTree(shadow)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.correx(3, shadow, "submit")
+	return s, touched, before, after
+}
+
 // instant is a moment in a landing: it reports whether that has come.
 type instant func() bool
 
@@ -177,18 +194,7 @@ func rounds(few int) int {
 // command each path holds what it held before, or what was proposed, and never some of both.
 func TestKilledLanding(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, manyFiles)
-	shadow := s.shadow()
-	touched := rework(t, shadow)
-	before, err := readTree(s.repo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, err := readTree(shadow)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.correx(3, shadow, "submit")
+	s, touched, before, after := reworkedSite(t)
 	random := rand.New(rand.NewPCG(newSeed(t), 0))
 	next, interrupted := []string{"approve", "1"}, 0
 	for round := range rounds(24) {
@@ -322,18 +328,7 @@ func TestKilledSubmission(t *testing.T) {
 // right by itself is named.
 func TestKilledThenDisturbed(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, manyFiles)
-	shadow := s.shadow()
-	touched := rework(t, shadow)
-	before, err := readTree(s.repo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, err := readTree(shadow)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.correx(3, shadow, "submit")
+	s, touched, before, after := reworkedSite(t)
 	random := rand.New(rand.NewPCG(newSeed(t), 0))
 	next, tried := []string{"approve", "1"}, 0
 	for round := range rounds(16) {
